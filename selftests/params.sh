@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Every tunable has the effect that rxe(7) gives it, set by plain bpftool:
+# limits where ibv_devinfo reports them and at the limit; the others at once.
+. "$(dirname "$0")/lib.sh"
+
+# ---- setting and reading ------------------------------------------------------------
+
+# Limits are read when a device is created.
+new_device() {
+	rdma 1 link delete $DEV && add_link 1 && wait_for 10 device_ready 1
+}
+reports() { verbs 1 ibv_devinfo -v -d $DEV | grep -qE "^[[:space:]]*$1:[[:space:]]*$2\$"; }
+
+# hold: a program in host 1 that has a context, a PD, a CQ, an MR and a QP.
+hold() {
+	serve 1 $PINGPONG_PORT ibv_rc_pingpong -d $DEV -g "$(gid_index 1)"
+}
+release() { end_process "$SERVER_PID"; }
+# A second one; it only ever fails, or waits for a client until the time is up.
+another() { verbs 1 timeout 3 ibv_rc_pingpong -d $DEV -g "$(gid_index 1)" -p 18999 "$@"; }
+made() { "$@"; [ $? = 124 ]; }
+
+# limit NAME REPORTED_AS MESSAGE: with the limit 1 one is had, the second refused.
+limit() {
+	set_param "$1" 1 1 && new_device || return 1
+	[ -z "$2" ] || reports "$2" 1 || { echo "not reported"; return 1; }
+	hold || { echo "the first was refused"; release; return 1; }
+	refuses "$3" another
+	local rc=$?
+	release
+	return $rc
+}
+
+# ---- measuring ------------------------------------------------------------------------
+
+# slower_than MILLISECONDS COMMAND...: COMMAND takes at least so long.
+slower_than() {
+	local least=$1 start
+	shift
+	start=$(date +%s%3N)
+	"$@" || return 1
+	echo "took $(($(date +%s%3N) - start)) ms, at least $least wanted"
+	[ $(($(date +%s%3N) - start)) -ge "$least" ]
+}
+
+# Packets that the responder, host 1, sends during 20 WRITEs of 1 MiB: its ACKs.
+acks() {
+	local before
+	before=$(counter 1 sent_pkts)
+	perftest ib_write_bw -s 1048576 -m 1024 -n 20 >/dev/null || return 1
+	echo $(($(counter 1 sent_pkts) - before))
+}
+
+# ---- the tests ----------------------------------------------------------------------------
+
+crc_disable_one_side() {
+	# Host 2 neither computes nor checks, host 1 does: its frames are dropped.
+	set_param crc_disable 1 2
+	local before rc=0
+	before=$(counter 1 drop_icrc)
+	TEST_TIMEOUT=3 pingpong ibv_rc_pingpong -n 10 && rc=1
+	[ "$(counter 1 drop_icrc)" -gt "$before" ] && [ $rc = 0 ]
+}
+crc_disable_both() { set_param crc_disable 1 && pingpong ibv_rc_pingpong -c -n 1000; }
+
+mtu_followed() {
+	set_param mtu 1024 1 && wait_for 5 active_mtu 1 1024 &&
+		h1 ip link show $NETDEV | grep -oE 'mtu [0-9]+'
+}
+mtu_released() { set_param mtu 0 1 && h1 ip link set $NETDEV mtu 9000 && wait_for 5 active_mtu 1 4096; }
+
+ud_limited() {
+	set_param default_mtu 512
+	sleep 0.2	# the daemon's refresh; the next line proves it
+	pingpong ibv_ud_pingpong -c -s 512 -n 100 &&
+		! TEST_TIMEOUT=3 pingpong ibv_ud_pingpong -s 1024 -n 10
+}
+
+fast() { # NAME
+	local v
+	for v in 0 1; do
+		set_param "$1" $v && pingpong ibv_rc_pingpong -c -s 65536 -n 200 || return 1
+	done
+}
+
+more_acks() {
+	local every4 every64 never
+	set_param max_packet_per_ack 4 && every4=$(acks) &&
+		set_param max_packet_per_ack 64 && every64=$(acks) &&
+		set_param max_packet_per_ack 0 && never=$(acks) || return 1
+	echo "ACKs of 20 x 1024 packets: every 4: $every4, every 64: $every64, at the end: $never"
+	[ "$every4" -ge 5120 ] && [ "$every64" -lt "$every4" ] && [ "$every64" -ge 320 ] &&
+		[ "$never" -lt "$every64" ]
+}
+
+nonsense() { # NAME VALUE
+	set_param "$1" "$2" 1 && pingpong ibv_rc_pingpong -c -n 100 &&
+		wait_for 3 rxed_said 1 "parameter $1 is $2, outside" &&
+		[ "$(grep -c "parameter $1 is $2," "$WORK/rxed-1.log")" = 1 ]
+}
+
+survives() {
+	set_param max_qp 321 1
+	kill_rxed 1
+	start_rxed 1 && add_link 1 && wait_for 10 device_ready 1 && reports max_qp 321
+}
+
+setup_needs
+need bpftool rdma ib_write_bw ib_send_lat
+veth_pair
+hosts_up
+ktap_plan 34
+
+check "cat prints a value" eval "cat $(pins 1)/parameters/max_log_cqe | grep -qx '0: 15'"
+check "bpftool map dump" eval \
+	"bpftool -j map dump pinned $(pins 1)/parameters/max_qp | grep -q 1048560"
+
+check "max_ucontext" limit max_ucontext "" "."
+reset_param max_ucontext
+check "max_qp" limit max_qp max_qp "create QP"
+reset_param max_qp
+check "max_mr" limit max_mr max_mr "register MR"
+reset_param max_mr
+check "max_cq" limit max_cq max_cq "create CQ"
+reset_param max_cq
+check "max_qp_wr is reported" eval "set_param max_qp_wr 100 1 && new_device && reports max_qp_wr 100"
+check "max_qp_wr: more are refused" refuses "create QP" another -r 101
+check "max_qp_wr: as many are had" made another -r 100
+reset_param max_qp_wr
+check "max_log_cqe is reported" eval "set_param max_log_cqe 8 1 && new_device && reports max_cqe 255"
+check "max_log_cqe: more are refused" refuses "create CQ" another -r 255
+check "max_log_cqe: as many are had" made another -r 200
+reset_param max_log_cqe
+check "max_fmr is reported" eval "set_param max_fmr 77 1 && new_device && reports max_fmr 77"
+reset_param max_fmr
+check "max_inline_data: as much is had" eval \
+	"set_param max_inline_data 64 && new_device && perftest ib_send_lat -s 64 -I 64 -n 100"
+check "max_inline_data: more is refused" eval "! TEST_TIMEOUT=5 perftest ib_send_lat -s 128 -I 128 -n 100"
+reset_param max_inline_data
+check "defaults again" eval "new_device && reports max_qp 1048560 && pingpong ibv_rc_pingpong -c -n 100"
+check "a limit does not touch a device that exists" eval \
+	"set_param max_qp 7 1 && reports max_qp 1048560 && reset_param max_qp"
+
+check "mtu sets the port's and the netdev's" mtu_followed
+check "mtu 0 follows the netdev" mtu_released
+check "default_mtu bounds UD" ud_limited
+reset_param default_mtu
+check "crc_disable on one side: the other drops" crc_disable_one_side
+check "crc_disable on both sides: traffic" crc_disable_both
+reset_param crc_disable
+for p in fast_comp fast_req fast_resp fast_arb; do
+	check "$p" fast $p
+	reset_param $p
+done
+set_param nsec_per_packet 5000000
+check "nsec_per_packet: 400 packets of one QP 5 ms apart" \
+	slower_than 1900 pingpong ibv_rc_pingpong -c -s 1 -n 400
+reset_param nsec_per_packet
+set_param nsec_per_kbyte 1250000
+check "nsec_per_kbyte: 400 packets of 4 KiB 5 ms apart" \
+	slower_than 1900 pingpong ibv_rc_pingpong -c -s 4096 -m 4096 -n 400
+check "nsec_per_kbyte: small packets are fast" eval "! slower_than 1900 pingpong ibv_rc_pingpong -c -s 1 -n 400"
+reset_param nsec_per_kbyte
+check "max_packet_per_ack: counts of ACKs" more_acks
+reset_param max_packet_per_ack
+check "nonsense: too large" nonsense max_req_comp_gap 4294967295
+check "nonsense: too small" nonsense max_skb_per_qp 0
+reset_param max_req_comp_gap
+reset_param max_skb_per_qp
+check "values survive a restart" survives
+ktap_done

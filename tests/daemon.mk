@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Units of rxed's own rooms (control thread, client memory, uverbs framing).
+# Each tests/unit/NAME.c below links the objects named beside it.
+
+unit_idmap_OBJ  := user/qpmgr/idmap.c
+unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/log.c user/qpmgr/loop.c
+unit_event_OBJ  := user/qpmgr/uapi/event.c user/qpmgr/log.c user/qpmgr/loop.c
+unit_uioctl_OBJ := user/qpmgr/uapi/uverbs_ioctl.c
+unit_loop_OBJ   := user/qpmgr/loop.c
+DAEMON_UNITS := idmap mem event uioctl loop
+
+define daemon_unit
+$(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -o $$@ $$< $$(call obj,$$(unit_$(1)_OBJ)) $$(LDFLAGS) -lcmocka -lpthread
+endef
+$(foreach u,$(DAEMON_UNITS),$(eval $(call daemon_unit,$(u))))
+
+.PHONY: check-daemon
+check-daemon: $(DAEMON_UNITS:%=$(B)/tests/unit_%)
+	@for t in $^; do $$t || exit 1; done
+CHECK_TARGETS += check-daemon

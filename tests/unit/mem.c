@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Client memory: copies both ways, faults, what registration checks, a client
+ * that execs or exits, and one whose page never comes (a FUSE file).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "loop.h"
+#include "mem.h"
+#include "stalling_file.h"
+
+/* The only thing mem.c asks of an MR; here an MR is its memory. */
+struct rxe_mem *rxe_mr_mem(const struct rxe_mr *mr)
+{
+	return (struct rxe_mem *)mr;
+}
+
+static struct rxe_mem_queue *queue;
+static int wakefd;
+static struct rxe_copy *last_done;
+
+static void wake(void *arg)
+{
+	uint64_t one = 1;
+
+	(void)arg;
+	assert_int_equal(write(wakefd, &one, 8), 8);
+}
+
+static void done(struct rxe_copy *c)
+{
+	last_done = c;
+}
+
+static struct rxe_mem *open_own(void)
+{
+	struct rxe_mem *m;
+
+	assert_int_equal(rxe_mem_new(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
+				     open("/proc/self/maps", O_RDONLY | O_CLOEXEC), &m), 0);
+	return m;
+}
+
+static bool reap(int timeout_ms)
+{
+	struct pollfd p = {.fd = wakefd, .events = POLLIN};
+	uint64_t n;
+
+	last_done = NULL;
+	while (!rxe_mem_reap(queue)) {
+		if (poll(&p, 1, timeout_ms) <= 0)
+			return false;
+		assert_int_equal(read(wakefd, &n, 8), 8);
+	}
+	return true;
+}
+
+static int copy_wait(struct rxe_copy *c)
+{
+	c->done = done;
+	if (rxe_mem_copy(queue, c) == -EINPROGRESS) {
+		assert_true(reap(5000));
+		assert_ptr_equal(last_done, c);
+	}
+	return c->status;
+}
+
+static struct rxe_copy one(enum rxe_copy_kind kind, struct rxe_range *r, struct iovec *v)
+{
+	return (struct rxe_copy){.kind = kind, .nranges = 1, .nlocal = 1, .range = r, .local = v};
+}
+
+static void copies_both_ways_over_many_ranges(void **state)
+{
+	char a[100], b[60], local[160], local2[2][80];
+	struct rxe_mem *m = open_own();
+	struct rxe_range r[2] = {{(void *)m, (uintptr_t)a, 100}, {(void *)m, (uintptr_t)b, 60}};
+	struct iovec v = {local, 160}, v2[2] = {{local2[0], 80}, {local2[1], 80}};
+	struct rxe_copy c = {.kind = RXE_COPY_READ, .nranges = 2, .nlocal = 1, .range = r, .local = &v};
+
+	(void)state;
+	memset(a, 'a', sizeof(a));
+	memset(b, 'b', sizeof(b));
+	assert_int_equal(copy_wait(&c), 0);
+	assert_memory_equal(local, a, 100);
+	assert_memory_equal(local + 100, b, 60);
+
+	memset(local2, 'x', sizeof(local2));
+	c = (struct rxe_copy){.kind = RXE_COPY_WRITE, .nranges = 2, .nlocal = 2, .range = r, .local = v2};
+	assert_int_equal(copy_wait(&c), 0);
+	assert_int_equal(a[0], 'x');
+	assert_int_equal(b[59], 'x');
+	rxe_mem_kill(m);
+	rxe_mem_put(m);
+}
+
+static void atomics_return_the_old_value(void **state)
+{
+	struct rxe_mem *m = open_own();
+	uint64_t word = 41;
+	struct rxe_range r = {(void *)m, (uintptr_t)&word, 8};
+	struct rxe_copy c = {.kind = RXE_COPY_FETCH_ADD, .nranges = 1, .range = &r, .swap_add = 1};
+
+	(void)state;
+	assert_int_equal(copy_wait(&c), 0);
+	assert_int_equal(c.result, 41);
+	assert_int_equal(word, 42);
+	c = (struct rxe_copy){.kind = RXE_COPY_CMP_SWAP, .nranges = 1, .range = &r, .compare = 7, .swap_add = 9};
+	assert_int_equal(copy_wait(&c), 0);
+	assert_int_equal(c.result, 42);
+	assert_int_equal(word, 42);
+	c.compare = 42;
+	assert_int_equal(copy_wait(&c), 0);
+	assert_int_equal(word, 9);
+	rxe_mem_kill(m);
+	rxe_mem_put(m);
+}
+
+static void an_unmapped_page_is_a_fault(void **state)
+{
+	struct rxe_mem *m = open_own();
+	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char local[64];
+	struct rxe_range r = {(void *)m, (uintptr_t)p + 4096 - 32, 64};
+	struct iovec v = {local, 64};
+	struct rxe_copy c = one(RXE_COPY_READ, &r, &v);
+
+	(void)state;
+	munmap(p + 4096, 4096);
+	assert_int_equal(copy_wait(&c), -EFAULT);
+	munmap(p, 4096);
+	rxe_mem_kill(m);
+	rxe_mem_put(m);
+}
+
+static void registration_checks_the_mapping(void **state)
+{
+	struct rxe_mem *m = open_own();
+	char *p = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t va = (uintptr_t)p;
+
+	(void)state;
+	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, true), 0);
+	mprotect(p + 4096, 4096, PROT_READ);
+	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, false), 0);
+	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, true), -EFAULT);
+	mprotect(p + 4096, 4096, PROT_NONE);
+	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, false), -EFAULT);
+	munmap(p + 4096, 4096);
+	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, false), -EFAULT);
+	assert_int_equal(rxe_mem_check(m, va, 4096, true), 0);
+	assert_int_equal(rxe_mem_check(m, UINT64_MAX - 10, 100, false), -EFAULT);
+	munmap(p, 3 * 4096);
+	rxe_mem_kill(m);
+	rxe_mem_put(m);
+}
+
+static void only_the_right_files_are_taken(void **state)
+{
+	struct rxe_mem *m;
+
+	(void)state;
+	assert_int_equal(rxe_mem_new(open("/dev/zero", O_RDWR), open("/proc/self/maps", O_RDONLY), &m), -EINVAL);
+	assert_int_equal(rxe_mem_new(open("/proc/self/mem", O_RDWR), open("/proc/self/status", O_RDONLY), &m), -EINVAL);
+	assert_int_equal(rxe_mem_new(-1, -1, &m), -EINVAL);
+}
+
+/* A child hands its descriptors over the fork and waits to be killed. */
+static pid_t child_with_memory(uint64_t **word, int fds[3], bool exec_later)
+{
+	int ready[2], go[2];
+	pid_t pid;
+	char c;
+
+	*word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		**word = 1;
+		assert_int_equal(write(ready[1], "r", 1), 1);
+		if (read(go[0], &c, 1) == 1 && exec_later) {
+			dup2(go[0], 0);
+			execl("/bin/cat", "cat", NULL);
+		}
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fds[0] = open(path, O_RDWR | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fds[1] = open(path, O_RDONLY | O_CLOEXEC);
+	fds[2] = go[1];
+	close(ready[0]);
+	close(ready[1]);
+	close(go[0]);
+	return pid;
+}
+
+/* The descriptor stays with the old address space, whatever the pid does. */
+static void after_exec_nothing_is_reached(void **state)
+{
+	uint64_t *word, local = 77;
+	struct iovec v = {&local, 8};
+	struct rxe_range r;
+	struct rxe_copy c;
+	struct rxe_mem *m;
+	char path[64], exe[64];
+	int fds[3], tries;
+	pid_t pid = child_with_memory(&word, fds, true);
+
+	(void)state;
+	assert_int_equal(rxe_mem_new(fds[0], fds[1], &m), 0);
+	r = (struct rxe_range){(void *)m, (uintptr_t)word, 8};
+	c = one(RXE_COPY_WRITE, &r, &v);
+	assert_int_equal(copy_wait(&c), 0);
+	assert_int_equal(write(fds[2], "x", 1), 1);
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	for (tries = 0; tries < 5000; tries++) {
+		ssize_t n = readlink(path, exe, sizeof(exe) - 1);
+
+		if (n > 3 && !memcmp(exe + n - 3, "cat", 3))
+			break;
+		usleep(1000);
+	}
+	assert_int_not_equal(tries, 5000);
+	c = one(RXE_COPY_WRITE, &r, &v);
+	assert_int_equal(copy_wait(&c), -EFAULT);
+	close(fds[2]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	c = one(RXE_COPY_READ, &r, &v);
+	assert_int_equal(copy_wait(&c), -EFAULT);
+	rxe_mem_kill(m);
+	rxe_mem_put(m);
+}
+
+static void a_page_that_never_comes_is_given_up(void **state)
+{
+	struct rxe_mem *m, *other = open_own();
+	char local[64] = "untouched", mine[64] = "mine";
+	struct stalling_file file;
+	struct rxe_range r, r2;
+	struct iovec v = {local, 64};
+	struct rxe_copy c, c2;
+	char *p;
+
+	(void)state;
+	if (stalling_file_open(&file))
+		skip();
+	m = open_own();
+	p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file.fd, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	r = (struct rxe_range){(void *)m, (uintptr_t)p, 64};
+	c = one(RXE_COPY_READ, &r, &v);
+	c.done = done;
+	assert_int_equal(rxe_mem_copy(queue, &c), -EINPROGRESS);
+	assert_false(reap(100));
+
+	/* Another client is not held up. */
+	r2 = (struct rxe_range){(void *)other, (uintptr_t)mine, 64};
+	c2 = one(RXE_COPY_READ, &r2, &v);
+	assert_int_equal(copy_wait(&c2), 0);
+	assert_string_equal(local, "mine");
+
+	strcpy(local, "untouched");
+	assert_int_equal(rxe_mem_expire(rxe_now_ns()), 0);
+	assert_int_equal(rxe_mem_expire(rxe_now_ns() + RXE_MEM_DEADLINE_NS + 1000000000), 1);
+	assert_true(reap(1000));
+	assert_ptr_equal(last_done, &c);
+	assert_int_equal(c.status, -EFAULT);
+	c2 = one(RXE_COPY_READ, &r, &v);
+	assert_int_equal(copy_wait(&c2), -EFAULT);
+
+	/* When the thread wakes after all, it leaves alone what was given up. */
+	stalling_file_release(&file);
+	assert_false(reap(50));
+	assert_string_equal(local, "untouched");
+	munmap(p, 4096);
+	rxe_mem_put(m);
+	rxe_mem_kill(other);
+	rxe_mem_put(other);
+}
+
+static int setup(void **state)
+{
+	struct rxe_mem_waker w = {.wake = wake};
+
+	(void)state;
+	wakefd = eventfd(0, 0);
+	queue = rxe_mem_queue_new(&w);
+	return queue ? 0 : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_both_ways_over_many_ranges),
+		cmocka_unit_test(atomics_return_the_old_value),
+		cmocka_unit_test(an_unmapped_page_is_a_fault),
+		cmocka_unit_test(registration_checks_the_mapping),
+		cmocka_unit_test(only_the_right_files_are_taken),
+		cmocka_unit_test(after_exec_nothing_is_reached),
+		cmocka_unit_test(a_page_that_never_comes_is_given_up),
+	};
+
+	return cmocka_run_group_tests_name("mem", tests, setup, NULL);
+}

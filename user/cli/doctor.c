@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * rxe doctor: what this host lacks, why it matters and how to get it. One
+ * table of probes; none needs root or changes anything.
+ */
+#include "cli/cli.h"
+
+#include <bpf/btf.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/userfaultfd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/param_table.h"
+#include "rxe/ipc.h"
+
+#ifndef AF_XDP
+#define AF_XDP 44
+#endif
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+
+enum outcome { OK, LACKS, UNKNOWN };
+
+/* Found text of one probe, "" when there is nothing to add. */
+struct finding {
+	char text[256];
+};
+
+struct probe {
+	const char *what;
+	enum outcome (*run)(const char *arg, struct finding *f);
+	const char *arg;
+	bool needed; /* without it nothing works; else something is worse */
+	const char *why;
+	const char *get;
+};
+
+__attribute__((format(printf, 2, 3))) static void found(struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- kernel --------------------------------------------------------------- */
+
+/* arg: "MAJOR.MINOR", the least that will do. */
+static enum outcome probe_kernel(const char *arg, struct finding *f)
+{
+	struct utsname u;
+	int have[2], want[2];
+
+	if (uname(&u) != 0 || sscanf(u.release, "%d.%d", &have[0], &have[1]) != 2 ||
+	    sscanf(arg, "%d.%d", &want[0], &want[1]) != 2)
+		return UNKNOWN;
+	found(f, "%s", u.release);
+	return have[0] > want[0] || (have[0] == want[0] && have[1] >= want[1]) ? OK : LACKS;
+}
+
+static enum outcome probe_af_xdp(const char *arg, struct finding *f)
+{
+	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	(void)arg;
+	if (fd >= 0) {
+		close(fd);
+		return OK;
+	}
+	found(f, "socket(AF_XDP): %s", strerror(errno));
+	/* Without privilege the family is found, then refused. */
+	return errno == EPERM ? OK : LACKS;
+}
+
+/* The kernel's own types, loaded once; NULL when it has none. */
+static struct btf *vmlinux_btf(void)
+{
+	static struct btf *btf;
+	static bool tried;
+
+	if (!tried)
+		btf = btf__load_vmlinux_btf();
+	tried = true;
+	return btf;
+}
+
+static enum outcome probe_btf(const char *arg, struct finding *f)
+{
+	(void)arg;
+	(void)f;
+	return vmlinux_btf() ? OK : LACKS;
+}
+
+static bool struct_has(const struct btf *btf, int id, const char *member)
+{
+	const struct btf_type *t = btf__type_by_id(btf, (__u32)id);
+	const struct btf_member *m = btf_members(t);
+
+	for (int i = 0; i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, m[i].name_off), member))
+			return true;
+	return false;
+}
+
+/* arg: "func NAME", or "struct NAME MEMBER". */
+static enum outcome probe_kernel_type(const char *arg, struct finding *f)
+{
+	struct btf *btf = vmlinux_btf();
+	char name[64], member[64];
+	int id;
+
+	(void)f;
+	if (!btf)
+		return UNKNOWN;
+	if (sscanf(arg, "func %63s", name) == 1)
+		return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0 ? OK : LACKS;
+	if (sscanf(arg, "struct %63s %63s", name, member) != 2)
+		return UNKNOWN;
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+	return id > 0 && struct_has(btf, id, member) ? OK : LACKS;
+}
+
+static enum outcome probe_jit(const char *arg, struct finding *f)
+{
+	FILE *file = fopen(arg, "re");
+	int on = 0;
+
+	if (!file) {
+		found(f, "%s: %s", arg, strerror(errno));
+		return UNKNOWN;
+	}
+	if (fscanf(file, "%d", &on) != 1)
+		on = 0;
+	fclose(file);
+	found(f, "bpf_jit_enable = %d", on);
+	return on ? OK : LACKS;
+}
+
+static enum outcome probe_userfaultfd(const char *arg, struct finding *f)
+{
+	long fd = syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+
+	(void)arg;
+	if (fd >= 0) {
+		close((int)fd);
+		return OK;
+	}
+	found(f, "userfaultfd: %s", strerror(errno));
+	return LACKS;
+}
+
+/* The kernel's own driver wants UDP port 4791 too. */
+static enum outcome probe_no_module(const char *arg, struct finding *f)
+{
+	(void)f;
+	return access(arg, F_OK) == 0 ? LACKS : OK;
+}
+
+/* ---- this process ------------------------------------------------------------ */
+
+static enum outcome probe_caps(const char *arg, struct finding *f)
+{
+	static const struct {
+		int cap;
+		const char *name;
+	} wanted[] = {
+		{CAP_NET_ADMIN, "CAP_NET_ADMIN"}, {CAP_NET_RAW, "CAP_NET_RAW"},
+		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN"}, {CAP_BPF, "CAP_BPF"},
+		{CAP_IPC_LOCK, "CAP_IPC_LOCK"},
+	};
+	struct __user_cap_header_struct hdr = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+	enum outcome out = OK;
+
+	(void)arg;
+	if (syscall(SYS_capget, &hdr, data) != 0)
+		return UNKNOWN;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		int cap = wanted[i].cap;
+		size_t used = strlen(f->text);
+
+		if (data[cap / 32].effective & (1u << (cap % 32)))
+			continue;
+		snprintf(f->text + used, sizeof(f->text) - used, "%s%s", used ? " " : "missing ",
+			 wanted[i].name);
+		out = LACKS;
+	}
+	return out;
+}
+
+static enum outcome probe_bpffs(const char *arg, struct finding *f)
+{
+	(void)f;
+	return rxe_on_bpffs(arg) ? OK : LACKS;
+}
+
+/* Enough for the packet buffers of one receive queue. */
+#define MEMLOCK_WANTED (32u << 20)
+static enum outcome probe_memlock(const char *arg, struct finding *f)
+{
+	struct rlimit r;
+
+	(void)arg;
+	if (getrlimit(RLIMIT_MEMLOCK, &r) != 0)
+		return UNKNOWN;
+	if (r.rlim_cur == RLIM_INFINITY)
+		found(f, "unlimited");
+	else
+		found(f, "%llu KiB", (unsigned long long)r.rlim_cur >> 10);
+	return r.rlim_cur >= MEMLOCK_WANTED ? OK : LACKS;
+}
+
+/* ---- files ---------------------------------------------------------------------- */
+
+static enum outcome probe_library(const char *arg, struct finding *f)
+{
+	void *h = dlopen(arg, RTLD_LAZY | RTLD_LOCAL);
+
+	if (h) {
+		dlclose(h);
+		return OK;
+	}
+	found(f, "%s", dlerror());
+	return LACKS;
+}
+
+/* arg: a program, looked up in PATH and in the system directories. */
+static enum outcome probe_program(const char *arg, struct finding *f)
+{
+	const char *path = getenv("PATH");
+	char dirs[4096], *save, *dir;
+
+	snprintf(dirs, sizeof(dirs), "%s:/usr/sbin:/sbin:/usr/bin:/bin", path ? path : "");
+	for (dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
+		snprintf(f->text, sizeof(f->text), "%s/%s", dir, arg);
+		if (access(f->text, X_OK) == 0)
+			return OK;
+	}
+	f->text[0] = 0;
+	return LACKS;
+}
+
+/* libibverbs loads a provider named in a *.driver file of its directory. */
+static enum outcome probe_provider(const char *arg, struct finding *f)
+{
+	static const char *const dirs[] = {"/etc/libibverbs.d", "/usr/etc/libibverbs.d",
+					   "/usr/share/libibverbs.d"};
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		snprintf(f->text, sizeof(f->text), "%s/%s", dirs[i], arg);
+		if (access(f->text, R_OK) == 0)
+			return OK;
+	}
+	f->text[0] = 0;
+	return LACKS;
+}
+
+static enum outcome probe_daemon(const char *arg, struct finding *f)
+{
+	(void)arg;
+	snprintf(f->text, sizeof(f->text), "%s/" RXE_SOCKET_NAME, cli_rundir());
+	return access(f->text, W_OK) == 0 ? OK : LACKS;
+}
+
+/* ---- the table -------------------------------------------------------------------- */
+
+static const struct probe probes[] = {
+	{"kernel 5.18", probe_kernel, "5.18", true, "XDP programs on frames larger than a page",
+	 "boot a newer kernel"},
+	{"AF_XDP sockets", probe_af_xdp, NULL, true, "packets reach rxed through them",
+	 "a kernel with CONFIG_XDP_SOCKETS=y"},
+	{"AF_XDP multi-buffer", probe_kernel_type, "struct xdp_sock skb", false,
+	 "without it the IB MTU ends at 2048", "kernel 6.6 or newer"},
+	{"XDP frags", probe_kernel_type, "func bpf_xdp_load_bytes", true,
+	 "the XDP program reads frames in several buffers", "kernel 5.18 or newer"},
+	{"kernel BTF", probe_btf, NULL, false, "lets this doctor see the kernel's features",
+	 "a kernel with CONFIG_DEBUG_INFO_BTF=y"},
+	{"BPF JIT", probe_jit, "/proc/sys/net/core/bpf_jit_enable", false,
+	 "the ICRC is slow when interpreted", "sysctl net.core.bpf_jit_enable=1"},
+	{"tcx", probe_kernel_type, "func tcx_prog_attach", false,
+	 "the egress guard attaches by a link that dies with rxed", "kernel 6.6 or newer"},
+	{"userfaultfd", probe_userfaultfd, NULL, false,
+	 "memory regions can be shared with rxed while the program writes them",
+	 "a kernel with CONFIG_USERFAULTFD=y"},
+	{"no rdma_rxe module", probe_no_module, "/sys/module/rdma_rxe", false,
+	 "the kernel's driver takes UDP port 4791 wherever it is loaded", "modprobe -r rdma_rxe"},
+	{"capabilities of rxed", probe_caps, NULL, false,
+	 "rxed needs them; programs that use its devices need none", "start rxed as root"},
+	{"bpffs", probe_bpffs, RXE_BPFFS_ROOT, true, "the tunables are pinned there",
+	 "mount -t bpf bpf " RXE_BPFFS_ROOT},
+	{"memlock limit", probe_memlock, NULL, false,
+	 "bounds rxed's packet buffers when it lacks CAP_IPC_LOCK", "ulimit -l unlimited"},
+	{"libbpf", probe_library, "libbpf.so.1", true, "rxed is linked to it",
+	 "apt install libbpf1"},
+	{"libxdp", probe_library, "libxdp.so.1", true, "rxed is linked to it",
+	 "apt install libxdp1"},
+	{"libnl-route", probe_library, "libnl-route-3.so.200", true, "rxed is linked to it",
+	 "apt install libnl-route-3-200"},
+	{"liburcu", probe_library, "liburcu-qsbr.so.8", true, "rxed is linked to it",
+	 "apt install liburcu8"},
+	{"ISA-L", probe_library, "libisal.so.2", true, "rxed is linked to it",
+	 "apt install libisal2"},
+	{"libibverbs", probe_library, "libibverbs.so.1", true, "verbs programs are linked to it",
+	 "apt install libibverbs1"},
+	{"rxe provider", probe_provider, "rxe.driver", true,
+	 "libibverbs finds the device's driver by it", "apt install ibverbs-providers"},
+	{"librdmacm", probe_library, "librdmacm.so.1", false,
+	 "programs of rdma_cm are linked to it", "apt install librdmacm1"},
+	{"rdma", probe_program, "rdma", true, "creates the devices", "apt install iproute2"},
+	{"ibv_devinfo", probe_program, "ibv_devinfo", false,
+	 "shows the devices; ibv_rc_pingpong too", "apt install ibverbs-utils"},
+	{"rping", probe_program, "rping", false, "tests rdma_cm", "apt install rdmacm-utils"},
+	{"ib_send_bw", probe_program, "ib_send_bw", false, "measures", "apt install perftest"},
+	{"bpftool", probe_program, "bpftool", false, "reads and sets the tunables without rxe",
+	 "apt install bpftool"},
+	{"a running rxed", probe_daemon, NULL, false, "serves the devices of this run directory",
+	 "start rxed as root, or give --rundir DIR"},
+};
+
+static const char *const word[] = {[OK] = "ok", [LACKS] = "lacks", [UNKNOWN] = "unknown"};
+
+/* Runs one probe and prints it; false when something needed is missing. */
+static bool examine(const struct probe *p)
+{
+	struct finding f = {""};
+	enum outcome out = p->run(p->arg, &f);
+
+	printf("%-8s%-22s%s\n", out == LACKS && p->needed ? "MISSING" : word[out], p->what, f.text);
+	if (out == LACKS)
+		printf("        %s: %s\n        to get it: %s\n", p->needed ? "needed" : "optional",
+		       p->why, p->get);
+	return out != LACKS || !p->needed;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct cli_opts opts = {0};
+	int n = cli_options(argc, argv, &opts), missing = 0;
+
+	if (n != 0 || opts.json) {
+		cli_fail("usage: rxe doctor [--rundir DIR]");
+		return 2;
+	}
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		missing += !examine(&probes[i]);
+	if (missing)
+		printf("\n%d needed thing%s missing: rxed cannot run here yet.\n", missing,
+		       missing == 1 ? " is" : "s are");
+	else
+		puts("\nNothing that is needed is missing.");
+	return missing ? 1 : 0;
+}

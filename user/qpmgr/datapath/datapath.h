@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One interface for the ways packets reach and leave a device (DESIGN D4):
+ * xdp now, tc beside it. A datapath instance (struct rxe_dp) belongs to one
+ * device and serves all workers; "control" marks calls of the control thread,
+ * "worker" calls of the worker whose number is passed.
+ */
+#ifndef RXE_DATAPATH_H
+#define RXE_DATAPATH_H
+
+#include <poll.h>
+#include "transport/transport.h"
+
+struct rxe_dp;
+
+/* What a datapath must know of its device; filled by device.c. */
+struct rxe_dp_config {
+	const char *dev_name;		/* rxe0 */
+	const char *netdev;		/* interface name, in the current netns */
+	int	 ifindex;
+	uint8_t	 mac[6];
+	uint32_t netdev_mtu;
+	uint32_t nr_workers;
+	const char *object_dir;		/* where rxe_xdp.bpf.o lies */
+	const int *param_fds;		/* RXE_PARAM_COUNT map fds for `params` */
+	struct rxe_hca *hca;
+	/* worker: a received packet, ready for rxe_engine_rx(). */
+	void (*rx)(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_pkt *pkt);
+	void *rx_ctx;
+};
+
+/* The resolved next hop that rxe_address.route points at (neigh.c owns it). */
+struct rxe_route {
+	uint64_t dmac_word;	/* bytes 0..5 are the MAC; may change any time */
+	bool	 local;		/* the destination is an address of this device */
+};
+
+struct rxe_dp_ops {
+	const char *name;
+	/*
+	 * control, in the device's netns: load or adopt the program, bind a
+	 * socket per worker and receive queue. On failure nothing is left, and
+	 * err holds one line that says what to do.
+	 */
+	int (*open)(const struct rxe_dp_config *cfg, struct rxe_dp **dp,
+		    char *err, size_t errlen);
+	void (*close)(struct rxe_dp *dp);	/* control; workers have let go */
+
+	/* control: steering. op_class: RXE_CLASS_*; receives: state bit. */
+	int (*qp_set)(struct rxe_dp *dp, uint32_t qpn, uint32_t worker,
+		      uint8_t op_class, bool receives);
+	void (*qp_clear)(struct rxe_dp *dp, uint32_t qpn);
+	int (*addr_set)(struct rxe_dp *dp, const union rxe_ip *ip, uint32_t flags);
+	void (*addr_clear)(struct rxe_dp *dp, const union rxe_ip *ip);
+	void (*mac_set)(struct rxe_dp *dp, const uint8_t mac[6]);
+	/* control, about once a second: heartbeat of an adopted program. */
+	void (*tick)(struct rxe_dp *dp);
+
+	/* worker: descriptors to sleep on; returns how many were filled in. */
+	int (*pollfds)(struct rxe_dp *dp, uint32_t worker, struct pollfd *pfd, int max);
+	/* worker: takes up to budget packets to cfg->rx; returns how many. */
+	uint32_t (*rx_burst)(struct rxe_dp *dp, uint32_t worker, uint32_t budget);
+	/* worker: as rxe_engine_ops, see transport.h. crc: compute the ICRC. */
+	struct rxe_pkt *(*pkt_alloc)(struct rxe_dp *dp, uint32_t worker,
+				     struct rxe_address *addr, uint32_t hdr_len,
+				     uint32_t payload_len, uint32_t pad);
+	void (*pkt_send)(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt, bool crc);
+	void (*pkt_free)(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt);
+	/* worker: end of a burst: kick transmit, reap completions, refill. */
+	void (*flush)(struct rxe_dp *dp, uint32_t worker);
+	/*
+	 * worker, about to sleep: true when packets or completions wait, so
+	 * that it must not.
+	 */
+	bool (*pending)(struct rxe_dp *dp, uint32_t worker);
+
+	/* any thread: "SCOPE NAME VALUE\n" lines through put(arg, name, value). */
+	void (*stats)(struct rxe_dp *dp, void (*put)(void *arg, const char *name, uint64_t v), void *arg);
+	/* Largest IB MTU this datapath can carry on this host, and why if < 4096. */
+	uint32_t (*max_ib_mtu)(struct rxe_dp *dp, const char **why);
+};
+
+extern const struct rxe_dp_ops rxe_dp_xdp;
+
+/* The MAC of a route, consistent while neigh.c changes it. Any thread. */
+static inline void rxe_route_mac(const struct rxe_route *r, uint8_t mac[6])
+{
+	uint64_t w = __atomic_load_n(&r->dmac_word, __ATOMIC_RELAXED);
+
+	__builtin_memcpy(mac, &w, 6);
+}
+
+#endif

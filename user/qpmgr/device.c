@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * RDMA devices: created on a netdev and deleted with it, their port kept
+ * equal to the netdev's state and MTU. Control thread.
+ */
+#include "device.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "gid.h"
+#include "log.h"
+#include "neigh.h"
+#include "netns.h"
+#include "params.h"
+
+#define TICK_NS	  250000000ull /* within this, a tunable of the port acts */
+#define FIRST_QPN 16	       /* as the driver's; the lowest are reserved */
+
+static struct rxe_timer tick_timer;
+
+/* ---- finding ---------------------------------------------------------------- */
+
+struct rxe_dev *rxe_dev_by_index(uint32_t index)
+{
+	struct rxe_dev *dev;
+
+	TAILQ_FOREACH (dev, &rxed.devs, link) {
+		if (dev->index == index)
+			return dev;
+	}
+	return NULL;
+}
+
+struct rxe_dev *rxe_dev_by_minor(uint32_t minor)
+{
+	struct rxe_dev *dev;
+
+	TAILQ_FOREACH (dev, &rxed.devs, link) {
+		if (dev->minor == minor)
+			return dev;
+	}
+	return NULL;
+}
+
+struct rxe_dev *rxe_dev_by_name(const char *name)
+{
+	struct rxe_dev *dev;
+
+	TAILQ_FOREACH (dev, &rxed.devs, link) {
+		if (!strcmp(dev->name, name))
+			return dev;
+	}
+	return NULL;
+}
+
+static struct rxe_dev *dev_by_netdev(const struct rxe_netns *ns, int ifindex)
+{
+	struct rxe_dev *dev;
+
+	TAILQ_FOREACH (dev, &rxed.devs, link) {
+		if (dev->ns == ns && dev->ifindex == ifindex)
+			return dev;
+	}
+	return NULL;
+}
+
+bool rxe_dev_visible(const struct rxe_dev *dev, const struct rxe_netns *ns)
+{
+	return rxed.netns_mode == RXE_NETNS_SHARED || dev->ns == ns;
+}
+
+uint64_t rxe_dev_counter(const struct rxe_dev *dev, enum rxe_hw_counter c)
+{
+	uint64_t port = c == RXE_HW_LINK_DOWNED ? dev->link_downed : 0;
+
+	return port + rxe_workers_counter(dev, c);
+}
+
+/* ---- the port ------------------------------------------------------------------ */
+
+/* The `mtu` tunable as an IB MTU, 0 when the port follows the netdev. */
+static uint32_t wanted_ib_mtu(void)
+{
+	uint32_t want = rxe_param(rxed.params, RXE_PARAM_MTU);
+
+	if (!want)
+		return 0;
+	return want < RXE_MIN_IB_MTU ? RXE_MIN_IB_MTU : rxe_ib_mtu_floor(want);
+}
+
+/* The port's MTU: what the netdev and the datapath carry, and no more than asked. */
+static uint32_t port_mtu(const struct rxe_dev *dev)
+{
+	uint32_t mtu = rxe_ib_mtu_of_netdev(dev->netdev_mtu), want = wanted_ib_mtu();
+	const char *why;
+	uint32_t most = dev->dp_ops->max_ib_mtu(dev->dp, &why);
+
+	if (mtu < RXE_MIN_IB_MTU)
+		mtu = RXE_MIN_IB_MTU; /* as the kernel driver: the netdev shrank under us */
+	if (mtu > most)
+		mtu = most;
+	return want && want < mtu ? want : mtu;
+}
+
+static void update_mtu(struct rxe_dev *dev)
+{
+	uint32_t mtu = port_mtu(dev), ud = rxe_param(rxed.params, RXE_PARAM_DEFAULT_MTU);
+
+	if (mtu != dev->hca.mtu)
+		log_info("device %s: port MTU %u (netdev %s has %u)", dev->name, mtu, dev->netdev,
+			 dev->netdev_mtu);
+	dev->hca.mtu = mtu;
+	dev->hca.ud_mtu = ud && ud < mtu ? ud : mtu;
+}
+
+/* `mtu` was set to another value: give the netdev the MTU that it needs. */
+static void apply_mtu_param(struct rxe_dev *dev)
+{
+	uint32_t want = wanted_ib_mtu(), netdev_mtu = rxe_netdev_mtu_for(want);
+	int err;
+
+	if (dev->mtu_applied == want)
+		return;
+	dev->mtu_applied = want;
+	if (!want || dev->netdev_mtu == netdev_mtu)
+		return;
+	err = rxe_rtnl_link_set_mtu(dev->rtnl, dev->ifindex, netdev_mtu);
+	if (err)
+		log_err("device %s: setting the MTU of netdev %s to %u for an IB MTU of %u: %s; "
+			"the port keeps what the netdev's MTU of %u allows",
+			dev->name, dev->netdev, netdev_mtu, want, strerror(-err), dev->netdev_mtu);
+	else
+		dev->netdev_mtu = netdev_mtu;
+}
+
+/* True when the port went up or down. */
+static bool update_port_state(struct rxe_dev *dev, const struct rxe_link *l)
+{
+	bool up = l->up && l->carrier;
+
+	dev->netdev_admin_up = l->up;
+	if (dev->netdev_up == up)
+		return false;
+	dev->netdev_up = up;
+	dev->hca.port_up = up;
+	if (!up)
+		dev->link_downed++;
+	log_info("device %s: port is %s", dev->name, up ? "active" : "down");
+	return true;
+}
+
+static void update_mac(struct rxe_dev *dev, const struct rxe_link *l)
+{
+	if (!memcmp(dev->mac, l->mac, sizeof(dev->mac)))
+		return;
+	memcpy(dev->mac, l->mac, sizeof(dev->mac));
+	dev->dp_ops->mac_set(dev->dp, dev->mac);
+	rxe_neigh_recheck(dev->ns);
+}
+
+/* Most link events are about something that a device does not show. */
+static bool same_link(const struct rxe_dev *dev, const struct rxe_link *l)
+{
+	return !strcmp(dev->netdev, l->name) && dev->netdev_mtu == l->mtu &&
+	       !memcmp(dev->mac, l->mac, sizeof(dev->mac)) && dev->netdev_admin_up == l->up &&
+	       dev->netdev_up == (l->up && l->carrier);
+}
+
+static void update_link(struct rxe_dev *dev, const struct rxe_link *l)
+{
+	bool port_event;
+
+	if (same_link(dev, l))
+		return;
+	if (strcmp(dev->netdev, l->name))
+		log_info("device %s: netdev %s is now called %s", dev->name, dev->netdev, l->name);
+	memcpy(dev->netdev, l->name, sizeof(dev->netdev));
+	dev->netdev_mtu = l->mtu;
+	update_mtu(dev);
+	update_mac(dev, l);
+	port_event = update_port_state(dev, l);
+	rxe_sysfs_write_dev(dev); /* before the event: whoever hears it may look */
+	if (port_event)
+		rxe_uverbs_dev_event(dev, dev->netdev_up ? RXE_EV_PORT_ACTIVE : RXE_EV_PORT_ERR);
+}
+
+/* ---- events ----------------------------------------------------------------------- */
+
+static void on_link(struct rxe_netns *ns, enum rxe_rtnl_change c, const struct rxe_link *l)
+{
+	struct rxe_dev *dev = dev_by_netdev(ns, l->ifindex);
+
+	if (!dev)
+		return;
+	if (c == RXE_RTNL_NEW) {
+		update_link(dev, l);
+		return;
+	}
+	log_info("device %s: netdev %s is gone, deleting the device", dev->name, dev->netdev);
+	rxe_dev_delete(dev);
+}
+
+static void on_addr(struct rxe_netns *ns, enum rxe_rtnl_change c, const struct rxe_ifaddr *a)
+{
+	struct rxe_dev *dev = dev_by_netdev(ns, a->ifindex);
+
+	if (dev)
+		rxe_gid_addr_event(dev, c, a);
+}
+
+/* Events were lost: ask for everything again. */
+static void resync(struct rxe_dev *dev)
+{
+	struct rxe_link l;
+	int err = rxe_rtnl_link_by_index(dev->rtnl, dev->ifindex, &l);
+
+	if (err == -ENODEV) {
+		rxe_dev_delete(dev);
+		return;
+	}
+	if (!err)
+		update_link(dev, &l);
+	if (rxe_gid_sync(dev) > 0)
+		rxe_gid_announce(dev);
+}
+
+static void on_lost(struct rxe_netns *ns)
+{
+	struct rxe_dev *dev, *next;
+
+	log_warn("network namespace net:[%llu]: netlink events were lost, reading its state again",
+		 (unsigned long long)rxe_netns_ino(ns));
+	rxe_neigh_recheck(ns);
+	for (dev = TAILQ_FIRST(&rxed.devs); dev; dev = next) {
+		next = TAILQ_NEXT(dev, link);
+		if (dev->ns == ns)
+			resync(dev);
+	}
+}
+
+static const struct rxe_rtnl_handlers handlers = {
+	.link = on_link,
+	.addr = on_addr,
+	.neigh = rxe_neigh_event,
+	.route = rxe_neigh_recheck,
+	.lost = on_lost,
+};
+
+/* Tunables that act on a port: they are words that others write, so look. */
+static void tick(struct rxe_timer *t)
+{
+	struct rxe_dev *dev;
+
+	TAILQ_FOREACH (dev, &rxed.devs, link) {
+		apply_mtu_param(dev);
+		update_mtu(dev);
+	}
+	if (!TAILQ_EMPTY(&rxed.devs))
+		rxe_loop_timer(rxed.loop, t, TICK_NS);
+}
+
+/* ---- creating ------------------------------------------------------------------------ */
+
+/* The line for the user, and the errno it goes with. */
+__attribute__((format(printf, 4, 5))) static int fail(int code, char *err, size_t errlen,
+						      const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, errlen, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+static void limits_from_params(struct rxe_limits *lim)
+{
+	struct rxe_params *p = rxed.params;
+
+	*lim = (struct rxe_limits){
+		.max_ucontext = rxe_param(p, RXE_PARAM_MAX_UCONTEXT),
+		.max_pd = 1 << 20,
+		.max_qp = rxe_param(p, RXE_PARAM_MAX_QP),
+		.max_qp_wr = rxe_param(p, RXE_PARAM_MAX_QP_WR),
+		.max_sge = RXE_MAX_SGE,
+		.max_inline = rxe_param(p, RXE_PARAM_MAX_INLINE_DATA),
+		.max_cq = rxe_param(p, RXE_PARAM_MAX_CQ),
+		.max_cqe = (1u << rxe_param(p, RXE_PARAM_MAX_LOG_CQE)) - 1,
+		.max_mr = rxe_param(p, RXE_PARAM_MAX_MR),
+		.max_fmr = rxe_param(p, RXE_PARAM_MAX_FMR),
+		.max_ah = (1 << 15) - 1,
+		.max_rd_atomic = 128,
+		/* No memory windows or SRQs are offered: their limits are 0. */
+	};
+}
+
+static uint32_t free_minor(void)
+{
+	uint32_t minor = 0;
+
+	while (rxe_dev_by_minor(minor))
+		minor++;
+	return minor;
+}
+
+static int check_name(const char *name, char *err, size_t errlen)
+{
+	const char *fault = rxe_dev_name_fault(name);
+
+	if (fault)
+		return fail(-EINVAL, err, errlen, "device name '%.64s': %s; choose one like rxe0",
+			    name, fault);
+	if (rxe_dev_by_name(name))
+		return fail(-EEXIST, err, errlen,
+			    "device %s exists already; choose another name or delete it first "
+			    "(rxe rdma link delete %s)",
+			    name, name);
+	return 0;
+}
+
+static int find_netdev(struct rxe_dev *dev, const char *netdev, struct rxe_link *l, char *err,
+		       size_t errlen)
+{
+	const struct rxe_dev *other;
+	int ret = rxe_rtnl_link_by_name(dev->rtnl, netdev, l);
+
+	if (ret)
+		return fail(ret, err, errlen,
+			    "device %s: netdev %s: %s; `ip link` in that network namespace lists "
+			    "what there is",
+			    dev->name, netdev, strerror(-ret));
+	other = dev_by_netdev(dev->ns, l->ifindex);
+	if (other)
+		return fail(-EEXIST, err, errlen,
+			    "device %s: netdev %s has the device %s already; a netdev carries one",
+			    dev->name, netdev, other->name);
+	if (!l->ethernet)
+		return fail(-EOPNOTSUPP, err, errlen,
+			    "device %s: netdev %s has no Ethernet addresses; choose an Ethernet "
+			    "netdev or lo",
+			    dev->name, netdev);
+	if (!rxe_ib_mtu_of_netdev(l->mtu))
+		return fail(-EINVAL, err, errlen,
+			    "device %s: netdev %s: MTU %u is too small for the least IB MTU of %d; "
+			    "ip link set %s mtu %d or more",
+			    dev->name, netdev, l->mtu, RXE_MIN_IB_MTU, netdev,
+			    RXE_MIN_IB_MTU + RXE_MAX_HDR_LEN);
+	return 0;
+}
+
+static void take_link(struct rxe_dev *dev, const struct rxe_link *l)
+{
+	dev->ifindex = l->ifindex;
+	memcpy(dev->netdev, l->name, sizeof(dev->netdev));
+	memcpy(dev->mac, l->mac, sizeof(dev->mac));
+	dev->netdev_mtu = l->mtu;
+	dev->netdev_admin_up = l->up;
+	dev->netdev_up = l->up && l->carrier;
+	dev->hca.port_up = dev->netdev_up;
+	dev->node_guid = rxe_mac_to_guid(dev->mac);
+}
+
+static int open_datapath(struct rxe_dev *dev, char *err, size_t errlen)
+{
+	struct rxe_dp_config cfg = {
+		.dev_name = dev->name,
+		.netdev = dev->netdev,
+		.ifindex = dev->ifindex,
+		.netdev_mtu = dev->netdev_mtu,
+		.nr_workers = rxed.nr_workers,
+		.object_dir = rxed.object_dir,
+		.param_fds = rxe_param_fds(rxed.params),
+		.hca = &dev->hca,
+		.rx = rxe_worker_rx,
+	};
+	int ret = rxe_netns_enter(dev->ns);
+
+	if (ret)
+		return fail(ret, err, errlen,
+			    "device %s: entering the network namespace of %s: %s; rxed needs "
+			    "CAP_SYS_ADMIN there",
+			    dev->name, dev->netdev, strerror(-ret));
+	memcpy(cfg.mac, dev->mac, sizeof(cfg.mac));
+	dev->dp_ops = &rxe_dp_xdp;
+	ret = dev->dp_ops->open(&cfg, &dev->dp, err, errlen);
+	rxe_netns_leave();
+	return ret;
+}
+
+static struct rxe_dev *dev_alloc(struct rxe_netns *ns, const char *name)
+{
+	struct rxe_dev *dev = calloc(1, sizeof(*dev));
+
+	if (!dev)
+		return NULL;
+	dev->refs = 1;
+	dev->ns = ns;
+	rxe_netns_get(ns);
+	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	strcpy(dev->node_desc, "rxe");
+	return dev;
+}
+
+static int init_hca(struct rxe_dev *dev)
+{
+	struct rxe_limits limits;
+	int err;
+
+	limits_from_params(&limits);
+	err = rxe_idmap_init(&dev->qpns, FIRST_QPN, limits.max_qp);
+	if (err)
+		return err;
+	err = rxe_hca_init(&dev->hca, &limits);
+	if (err) {
+		rxe_idmap_fini(&dev->qpns);
+		return err;
+	}
+	dev->hca.owner = dev;
+	dev->hca.pkey = RXE_DEFAULT_PKEY;
+	return 0;
+}
+
+static void fini_hca(struct rxe_dev *dev)
+{
+	rxe_hca_fini(&dev->hca);
+	rxe_idmap_fini(&dev->qpns);
+}
+
+/* Everything but the name and the sockets; undone by the caller on failure. */
+static int set_up(struct rxe_dev *dev, const struct rxe_link *l, char *err, size_t errlen)
+{
+	const char *why = NULL;
+	uint32_t most;
+	int ret = init_hca(dev);
+
+	if (ret)
+		return fail(ret, err, errlen, "device %s: %s", dev->name, strerror(-ret));
+	take_link(dev, l);
+	apply_mtu_param(dev);
+	ret = open_datapath(dev, err, errlen);
+	if (ret)
+		goto out_hca;
+	most = dev->dp_ops->max_ib_mtu(dev->dp, &why);
+	if (most < rxe_ib_mtu_of_netdev(dev->netdev_mtu))
+		log_warn("device %s: IB MTU limited to %u: %s", dev->name, most,
+			 why ? why : "the datapath carries no more");
+	update_mtu(dev);
+	ret = rxe_gid_sync(dev);
+	if (ret < 0) {
+		fail(ret, err, errlen, "device %s: reading the addresses of %s: %s", dev->name,
+		     dev->netdev, strerror(-ret));
+		goto out_dp;
+	}
+	return 0;
+
+out_dp:
+	dev->dp_ops->close(dev->dp);
+out_hca:
+	fini_hca(dev);
+	return ret;
+}
+
+static void publish(struct rxe_dev *dev)
+{
+	unsigned int gids = rxe_gid_count(dev->gids);
+
+	dev->index = rxed.next_dev_index++;
+	dev->minor = free_minor();
+	TAILQ_INSERT_TAIL(&rxed.devs, dev, link);
+	rxe_workers_attach(dev);
+	rxe_sysfs_write_dev(dev);
+	tick_timer.cb = tick;
+	if (!tick_timer.armed)
+		rxe_loop_timer(rxed.loop, &tick_timer, TICK_NS);
+	log_info("device %s on %s: created, datapath %s, MTU %u, port %s, %u GIDs", dev->name,
+		 dev->netdev, dev->dp_ops->name, dev->hca.mtu, dev->netdev_up ? "active" : "down",
+		 gids);
+	if (!gids)
+		log_warn("device %s: netdev %s has no address yet, so there is no GID to use; "
+			 "`ip addr add` gives it one (link-local IPv6 comes 2 s after link up)",
+			 dev->name, dev->netdev);
+}
+
+int rxe_dev_create(struct rxe_netns *ns, const char *name, const char *netdev, struct rxe_dev **out,
+		   char *err, size_t errlen)
+{
+	struct rxe_dev *dev;
+	struct rxe_link l;
+	int ret = check_name(name, err, errlen);
+
+	if (ret)
+		return ret;
+	dev = dev_alloc(ns, name);
+	if (!dev)
+		return fail(-ENOMEM, err, errlen, "device %s: out of memory", name);
+	ret = rxe_rtnl_open(ns, &handlers, &dev->rtnl);
+	if (ret) {
+		fail(ret, err, errlen,
+		     "device %s: opening netlink in the network namespace of %s: %s", name, netdev,
+		     strerror(-ret));
+		goto out_dev;
+	}
+	ret = find_netdev(dev, netdev, &l, err, errlen);
+	if (!ret)
+		ret = set_up(dev, &l, err, errlen);
+	if (ret)
+		goto out_rtnl;
+	publish(dev);
+	if (out)
+		*out = dev;
+	return 0;
+
+out_rtnl:
+	rxe_rtnl_close(dev->rtnl);
+out_dev:
+	rxe_netns_put(ns);
+	free(dev);
+	return ret;
+}
+
+/* ---- deleting, renaming ----------------------------------------------------------- */
+
+void rxe_dev_delete(struct rxe_dev *dev)
+{
+	dev->gone = true;
+	TAILQ_REMOVE(&rxed.devs, dev, link);
+	rxe_sysfs_remove_dev(dev);
+	rxe_uverbs_dev_gone(dev);
+	rxe_neigh_dev_gone(dev);
+	rxe_workers_detach(dev);
+	dev->dp_ops->close(dev->dp);
+	dev->dp = NULL;
+	rxe_rtnl_close(dev->rtnl);
+	dev->rtnl = NULL;
+	log_info("device %s: deleted", dev->name);
+	rxe_dev_put(dev);
+}
+
+int rxe_dev_rename(struct rxe_dev *dev, const char *name)
+{
+	char err[256], old[RXE_DEV_NAME_MAX];
+	int ret;
+
+	if (!strcmp(dev->name, name))
+		return 0;
+	ret = check_name(name, err, sizeof(err));
+	if (ret) {
+		log_err("renaming device %s: %s", dev->name, err);
+		return ret;
+	}
+	rxe_sysfs_remove_dev(dev);
+	memcpy(old, dev->name, sizeof(old));
+	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	rxe_sysfs_write_dev(dev);
+	log_info("device %s: renamed to %s", old, name);
+	return 0;
+}
+
+void rxe_dev_get(struct rxe_dev *dev)
+{
+	dev->refs++;
+}
+
+void rxe_dev_put(struct rxe_dev *dev)
+{
+	if (--dev->refs)
+		return;
+	fini_hca(dev);
+	rxe_netns_put(dev->ns);
+	free(dev);
+}

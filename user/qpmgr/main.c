@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * rxed: options, start in order, run, stop in reverse. One message and a
+ * non-zero status when something it needs is not there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "params.h"
+#include "rxe/ipc.h"
+#include "rxe/bpf_abi.h"
+#include "rxed.h"
+#include "uapi/server.h"
+#include "worker.h"
+
+#ifndef RXE_OBJECT_DIR
+#define RXE_OBJECT_DIR "/usr/local/lib/rxe"
+#endif
+#define DEFAULT_POLL_US 50
+#define TICK_NS		1000000000ull
+
+struct rxed rxed = {.netns_mode = RXE_NETNS_SHARED, .devs = TAILQ_HEAD_INITIALIZER(rxed.devs)};
+
+struct options {
+	const char *rundir, *netns, *object_dir;
+	uint32_t workers, poll_us;
+};
+
+/* One row an option: drives parsing and --help. */
+static const struct {
+	struct option opt;
+	const char *arg, *help;
+} option_table[] = {
+	{{"rundir", required_argument, NULL, 'r'}, "DIR",
+	 "run directory: socket, device files; its last name is the pin tree's (" RXE_DEFAULT_RUNDIR ")"},
+	{{"netns", required_argument, NULL, 'n'}, "NAME", "run in this network namespace"},
+	{{"workers", required_argument, NULL, 'w'}, "N", "worker threads (half the processors)"},
+	{{"poll-us", required_argument, NULL, 'p'}, "US",
+	 "how long a worker yields after its last work before it sleeps (50)"},
+	{{"object-dir", required_argument, NULL, 'o'}, "DIR", "where rxe_xdp.bpf.o lies"},
+	{{"verbose", no_argument, NULL, 'v'}, "", "log debug messages too"},
+	{{"quiet", no_argument, NULL, 'q'}, "", "log warnings and errors only"},
+	{{"help", no_argument, NULL, 'h'}, "", "this text"},
+};
+#define NR_OPTIONS (sizeof(option_table) / sizeof(option_table[0]))
+
+static void usage(FILE *f)
+{
+	fprintf(f, "Usage: rxed [OPTIONS]\nThe Soft-RoCE QP manager, in the foreground.\n\n");
+	for (size_t i = 0; i < NR_OPTIONS; i++)
+		fprintf(f, "  --%s %-*s %s\n", option_table[i].opt.name,
+			(int)(16 - strlen(option_table[i].opt.name)), option_table[i].arg,
+			option_table[i].help);
+}
+
+static int number(const char *name, const char *text, uint32_t max, uint32_t *value)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	if (!*text || *end || v > max) {
+		fprintf(stderr, "rxed: --%s %s: a whole number from 0 to %u is wanted\n", name, text,
+			max);
+		return -EINVAL;
+	}
+	*value = (uint32_t)v;
+	return 0;
+}
+
+/* 0: go on; 1: done (--help); negative: wrong usage. */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	struct option longopts[NR_OPTIONS + 1] = {0};
+	int c, err = 0;
+
+	for (size_t i = 0; i < NR_OPTIONS; i++)
+		longopts[i] = option_table[i].opt;
+	while (!err && (c = getopt_long(argc, argv, "vqh", longopts, NULL)) != -1) {
+		switch (c) {
+		case 'r': o->rundir = optarg; break;
+		case 'n': o->netns = optarg; break;
+		case 'o': o->object_dir = optarg; break;
+		case 'w': err = number("workers", optarg, RXE_MAX_WORKERS, &o->workers); break;
+		case 'p': err = number("poll-us", optarg, 1000000, &o->poll_us); break;
+		case 'v': rxe_log_set_level(RXE_LOG_DEBUG); break;
+		case 'q': rxe_log_set_level(RXE_LOG_WARN); break;
+		case 'h': usage(stdout); return 1;
+		default: usage(stderr); return -EINVAL;
+		}
+	}
+	if (!err && optind != argc) {
+		fprintf(stderr, "rxed: unexpected argument: %s\n", argv[optind]);
+		usage(stderr);
+		return -EINVAL;
+	}
+	return err;
+}
+
+/* ---- set-up steps ------------------------------------------------------------------- */
+
+static int enter_netns(const char *name)
+{
+	char path[300];
+	int fd, err = 0;
+
+	if (!name)
+		return 0;
+	snprintf(path, sizeof(path), strchr(name, '/') ? "%s" : "/run/netns/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET)) {
+		err = -errno;
+		log_err("entering network namespace %s: %s; `ip netns list` shows those there are",
+			name, strerror(errno));
+	}
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int make_rundir(const char *dir)
+{
+	char copy[sizeof(rxed.rundir)];
+
+	if (strlen(dir) >= sizeof(rxed.rundir)) {
+		log_err("using run directory %s: the name is too long", dir);
+		return -ENAMETOOLONG;
+	}
+	if (mkdir(dir, 0755) && errno != EEXIST) {
+		int err = -errno;
+
+		log_err("making run directory %s: %s; make its parent first or choose another --rundir",
+			dir, strerror(errno));
+		return err;
+	}
+	if (!realpath(dir, rxed.rundir))
+		return -errno;
+	strcpy(copy, rxed.rundir);
+	snprintf(rxed.pindir, sizeof(rxed.pindir), "/sys/fs/bpf/%s", basename(copy));
+	return 0;
+}
+
+static void find_objects(const char *given)
+{
+	char self[sizeof(rxed.object_dir)], probe[sizeof(self) + 32];
+	ssize_t n;
+
+	if (given) {
+		snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%s", given);
+		return;
+	}
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n > 0) {
+		self[n] = 0;
+		snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%s", dirname(self));
+		snprintf(probe, sizeof(probe), "%s/rxe_xdp.bpf.o", rxed.object_dir);
+		if (!access(probe, R_OK))
+			return;
+	}
+	snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%s", RXE_OBJECT_DIR);
+}
+
+/* Each ring and channel is a descriptor for a while. */
+static void raise_nofile(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) || rl.rlim_cur == rl.rlim_max)
+		return;
+	rl.rlim_cur = rl.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &rl))
+		log_warn("raising the limit of open files to %lu: %s", (unsigned long)rl.rlim_max,
+			 strerror(errno));
+}
+
+static uint32_t default_workers(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN) / 2;
+
+	return n < 1 ? 1 : n > 4 ? 4 : (uint32_t)n;
+}
+
+static void on_signal(struct rxe_watch *w, uint32_t events)
+{
+	struct signalfd_siginfo si;
+
+	(void)events;
+	if (read(w->fd, &si, sizeof(si)) == sizeof(si)) {
+		log_info("stopping: %s", strsignal((int)si.ssi_signo));
+		rxe_loop_stop(rxed.loop);
+	}
+}
+
+static int watch_signals(struct rxe_watch *w)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	w->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->cb = on_signal;
+	w->events = EPOLLIN;
+	return w->fd < 0 ? -errno : rxe_loop_add(rxed.loop, w);
+}
+
+static void on_tick(struct rxe_timer *t)
+{
+	struct rxe_dev *dev;
+
+	TAILQ_FOREACH(dev, &rxed.devs, link)
+		if (dev->dp_ops->tick)
+			dev->dp_ops->tick(dev->dp);
+	rxe_mem_expire(rxe_now_ns());
+	rxe_loop_timer(rxed.loop, t, TICK_NS);
+}
+
+static int start(const struct options *o, struct rxe_watch *signals)
+{
+	char msg[512] = "";
+	int err;
+
+	raise_nofile();
+	find_objects(o->object_dir);
+	err = make_rundir(o->rundir);
+	if (!err)
+		err = enter_netns(o->netns);
+	if (err)
+		return err;
+	rxed.loop = rxe_loop_new();
+	if (!rxed.loop)
+		return -ENOMEM;
+	err = watch_signals(signals);
+	if (err)
+		return err;
+	err = rxe_params_open(rxed.pindir, &rxed.params, msg, sizeof(msg));
+	if (err) {
+		log_err("%s", msg);
+		return err;
+	}
+	err = rxe_sysfs_init();
+	if (!err)
+		err = rxe_workers_start(o->workers ? o->workers : default_workers(), o->poll_us);
+	if (err)
+		return err;
+	err = rxe_server_start(rxed.rundir, &rxed.server, msg, sizeof(msg));
+	if (err)
+		log_err("%s", msg);
+	return err;
+}
+
+static void stop(void)
+{
+	struct rxe_dev *dev;
+
+	if (rxed.server)
+		rxe_server_stop(rxed.server);
+	while ((dev = TAILQ_FIRST(&rxed.devs)))
+		rxe_dev_delete(dev);
+	if (rxed.workers)
+		rxe_workers_stop();
+	if (rxed.params)
+		rxe_params_close(rxed.params);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.poll_us = DEFAULT_POLL_US};
+	struct rxe_timer tick = {.cb = on_tick};
+	struct rxe_watch signals;
+	int err;
+
+	o.rundir = getenv("RXE_RUNDIR");
+	if (!o.rundir)
+		o.rundir = RXE_DEFAULT_RUNDIR;
+	err = parse_options(argc, argv, &o);
+	if (err)
+		return err > 0 ? 0 : 2;
+	err = start(&o, &signals);
+	if (!err) {
+		rxe_loop_timer(rxed.loop, &tick, TICK_NS);
+		log_info("ready in %s: %u worker%s, tunables in %s/parameters", rxed.rundir,
+			 rxed.nr_workers, rxed.nr_workers == 1 ? "" : "s", rxed.pindir);
+		err = rxe_loop_run(rxed.loop);
+	}
+	stop();
+	return err ? 1 : 0;
+}

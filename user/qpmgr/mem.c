@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Client memory through the client's own /proc/self/mem descriptor (DESIGN D6,
+ * way 2). Each client has a thread that makes its copies, through a bounce
+ * buffer of that thread: a copy that blocks for ever can then be given up at
+ * once, since what it still holds belongs to nobody else.
+ */
+#include "mem.h"
+
+#include <errno.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/queue.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "kernel_compat.h"
+#include "log.h"
+#include "loop.h"
+
+#define BOUNCE_SIZE 8192	/* more than any packet's payload */
+
+struct rxe_mem_queue {
+	pthread_mutex_t lock;
+	struct rxe_copy *head, **tail;
+	struct rxe_mem_waker waker;
+};
+
+struct rxe_mem {
+	TAILQ_ENTRY(rxe_mem) link;
+	int memfd, mapsfd;
+	int refs;
+	pthread_mutex_t lock;	/* all below */
+	pthread_cond_t work;
+	struct rxe_copy *head, **tail;
+	struct rxe_copy *current;	/* NULL also when it was given up */
+	uint64_t since;			/* current started, CLOCK_MONOTONIC */
+	bool waiting, started, dead;
+};
+
+static TAILQ_HEAD(, rxe_mem) all_mems = TAILQ_HEAD_INITIALIZER(all_mems);
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Is fd a file of procfs with this last name? A client could send any file. */
+static bool is_proc_file(int fd, const char *name)
+{
+	char link[64], target[256];
+	struct statfs sfs;
+	const char *base;
+	ssize_t n;
+
+	if (fd < 0 || fstatfs(fd, &sfs) || sfs.f_type != PROC_SUPER_MAGIC)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = 0;
+	base = strrchr(target, '/');
+	return base && strcmp(base + 1, name) == 0;
+}
+
+int rxe_mem_new(int memfd, int mapsfd, struct rxe_mem **out)
+{
+	struct rxe_mem *m = NULL;
+	int err = -EINVAL;
+
+	if (!is_proc_file(memfd, "mem") || !is_proc_file(mapsfd, "maps"))
+		goto fail;
+	err = -ENOMEM;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		goto fail;
+	m->memfd = memfd;
+	m->mapsfd = mapsfd;
+	m->refs = 1;
+	m->tail = &m->head;
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->work, NULL);
+	pthread_mutex_lock(&all_lock);
+	TAILQ_INSERT_TAIL(&all_mems, m, link);
+	pthread_mutex_unlock(&all_lock);
+	*out = m;
+	return 0;
+fail:
+	if (memfd >= 0)
+		close(memfd);
+	if (mapsfd >= 0)
+		close(mapsfd);
+	return err;
+}
+
+void rxe_mem_get(struct rxe_mem *m)
+{
+	__atomic_fetch_add(&m->refs, 1, __ATOMIC_RELAXED);
+}
+
+void rxe_mem_put(struct rxe_mem *m)
+{
+	/* Under all_lock, so that rxe_mem_expire() never meets a dying one. */
+	pthread_mutex_lock(&all_lock);
+	if (__atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL) != 0) {
+		pthread_mutex_unlock(&all_lock);
+		return;
+	}
+	TAILQ_REMOVE(&all_mems, m, link);
+	pthread_mutex_unlock(&all_lock);
+	close(m->memfd);
+	close(m->mapsfd);
+	pthread_mutex_destroy(&m->lock);
+	pthread_cond_destroy(&m->work);
+	free(m);
+}
+
+/* ---- finished copies ---------------------------------------------------- */
+
+struct rxe_mem_queue *rxe_mem_queue_new(const struct rxe_mem_waker *waker)
+{
+	struct rxe_mem_queue *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	pthread_mutex_init(&q->lock, NULL);
+	q->tail = &q->head;
+	q->waker = *waker;
+	return q;
+}
+
+void rxe_mem_queue_free(struct rxe_mem_queue *q)
+{
+	pthread_mutex_destroy(&q->lock);
+	free(q);
+}
+
+static void finish(struct rxe_copy *c, int status)
+{
+	struct rxe_mem_queue *q = c->dp;
+	bool was_empty;
+
+	c->status = status;
+	c->next = NULL;
+	pthread_mutex_lock(&q->lock);
+	was_empty = !q->head;
+	*q->tail = c;
+	q->tail = &c->next;
+	pthread_mutex_unlock(&q->lock);
+	if (was_empty)
+		q->waker.wake(q->waker.arg);
+}
+
+bool rxe_mem_queue_pending(const struct rxe_mem_queue *q)
+{
+	return __atomic_load_n(&q->head, __ATOMIC_ACQUIRE) != NULL;
+}
+
+unsigned int rxe_mem_reap(struct rxe_mem_queue *q)
+{
+	struct rxe_copy *c, *next;
+	unsigned int n = 0;
+
+	if (!rxe_mem_queue_pending(q))
+		return 0;
+	pthread_mutex_lock(&q->lock);
+	c = q->head;
+	q->head = NULL;
+	q->tail = &q->head;
+	pthread_mutex_unlock(&q->lock);
+	for (; c; c = next, n++) {
+		next = c->next;
+		c->done(c);
+	}
+	return n;
+}
+
+/* ---- the client's copy thread ------------------------------------------- */
+
+static size_t local_to_bounce(const struct rxe_copy *c, uint8_t *bounce)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < c->nlocal && n + c->local[i].iov_len <= BOUNCE_SIZE; i++) {
+		memcpy(bounce + n, c->local[i].iov_base, c->local[i].iov_len);
+		n += c->local[i].iov_len;
+	}
+	return n;
+}
+
+static void bounce_to_local(const struct rxe_copy *c, const uint8_t *bounce)
+{
+	for (int i = 0; i < c->nlocal; i++) {
+		memcpy(c->local[i].iov_base, bounce, c->local[i].iov_len);
+		bounce += c->local[i].iov_len;
+	}
+}
+
+/* What the thread needs of a copy once the copy itself may be given up. */
+struct job {
+	enum rxe_copy_kind kind;
+	unsigned int nranges;
+	uint64_t addr[RXE_MAX_SGE];
+	uint32_t len[RXE_MAX_SGE];
+	uint64_t compare, swap_add, result;
+};
+
+static int move(int fd, void *buf, uint32_t len, uint64_t addr, bool to_client)
+{
+	ssize_t n;
+
+	do {
+		n = to_client ? pwrite(fd, buf, len, (off_t)addr) : pread(fd, buf, len, (off_t)addr);
+	} while (n < 0 && errno == EINTR);
+	/* 0: the address space is gone (exec, exit); short: an unmapped page. */
+	return n == (ssize_t)len ? 0 : -EFAULT;
+}
+
+static int do_atomic(int fd, struct job *j)
+{
+	uint64_t old, new;
+	int err = move(fd, &old, sizeof(old), j->addr[0], false);
+
+	if (err)
+		return err;
+	j->result = old;
+	if (j->kind == RXE_COPY_FETCH_ADD)
+		new = old + j->swap_add;
+	else if (old == j->compare)
+		new = j->swap_add;
+	else
+		return 0;
+	return move(fd, &new, sizeof(new), j->addr[0], true);
+}
+
+static int do_job(int fd, struct job *j, uint8_t *bounce)
+{
+	int err = 0;
+
+	if (j->kind == RXE_COPY_CMP_SWAP || j->kind == RXE_COPY_FETCH_ADD)
+		return do_atomic(fd, j);
+	for (unsigned int i = 0; !err && i < j->nranges; i++) {
+		err = move(fd, bounce, j->len[i], j->addr[i], j->kind == RXE_COPY_WRITE);
+		bounce += j->len[i];
+	}
+	return err;
+}
+
+/* Fills j from c and, for a write, the bounce buffer. False: does not fit. */
+static bool take_job(const struct rxe_copy *c, struct job *j, uint8_t *bounce)
+{
+	size_t total = 0;
+
+	j->kind = c->kind;
+	j->nranges = c->nranges;
+	j->compare = c->compare;
+	j->swap_add = c->swap_add;
+	if (c->nranges > RXE_MAX_SGE)
+		return false;
+	for (int i = 0; i < c->nranges; i++) {
+		j->addr[i] = c->range[i].addr;
+		j->len[i] = c->range[i].len;
+		total += c->range[i].len;
+	}
+	if (total > BOUNCE_SIZE)
+		return false;
+	return c->kind != RXE_COPY_WRITE || local_to_bounce(c, bounce) == total;
+}
+
+static void *copy_thread(void *arg)
+{
+	uint8_t bounce[BOUNCE_SIZE];
+	struct rxe_mem *m = arg;
+	struct rxe_copy *c;
+	struct job job = {0};
+	int err;
+
+	pthread_mutex_lock(&m->lock);
+	while (!m->dead) {
+		c = m->head;
+		if (!c) {
+			m->waiting = true;
+			pthread_cond_wait(&m->work, &m->lock);
+			m->waiting = false;
+			continue;
+		}
+		m->head = c->next;
+		if (!m->head)
+			m->tail = &m->head;
+		err = -EINVAL;
+		if (take_job(c, &job, bounce)) {
+			m->current = c;
+			m->since = rxe_now_ns();
+			pthread_mutex_unlock(&m->lock);
+			err = do_job(m->memfd, &job, bounce);
+			pthread_mutex_lock(&m->lock);
+			if (m->current != c)
+				break;	/* given up by rxe_mem_kill(): c is not ours */
+			m->current = NULL;
+		}
+		if (!err && c->kind == RXE_COPY_READ)
+			bounce_to_local(c, bounce);
+		c->result = job.result;
+		finish(c, err);
+	}
+	pthread_mutex_unlock(&m->lock);
+	rxe_mem_put(m);
+	return NULL;
+}
+
+static int start_thread(struct rxe_mem *m)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	int err;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, 128 * 1024);
+	rxe_mem_get(m);
+	err = pthread_create(&t, &attr, copy_thread, m);
+	pthread_attr_destroy(&attr);
+	if (err)
+		__atomic_fetch_sub(&m->refs, 1, __ATOMIC_RELAXED);
+	return -err;
+}
+
+int rxe_mem_copy(struct rxe_mem_queue *q, struct rxe_copy *c)
+{
+	struct rxe_mem *m = rxe_mr_mem(c->range[0].mr);
+	bool signal;
+	int err = 0;
+
+	pthread_mutex_lock(&m->lock);
+	if (m->dead)
+		err = -EFAULT;
+	else if (!m->started)
+		err = start_thread(m);
+	if (err) {
+		pthread_mutex_unlock(&m->lock);
+		c->status = err;
+		return 0;
+	}
+	m->started = true;
+	c->dp = q;
+	c->next = NULL;
+	*m->tail = c;
+	m->tail = &c->next;
+	signal = m->waiting;
+	pthread_mutex_unlock(&m->lock);
+	if (signal)
+		pthread_cond_signal(&m->work);
+	return -EINPROGRESS;
+}
+
+void rxe_mem_kill(struct rxe_mem *m)
+{
+	struct rxe_copy *c, *next;
+
+	pthread_mutex_lock(&m->lock);
+	m->dead = true;
+	if (m->current) {
+		finish(m->current, -EFAULT);
+		m->current = NULL;
+	}
+	for (c = m->head; c; c = next) {
+		next = c->next;
+		finish(c, -EFAULT);
+	}
+	m->head = NULL;
+	m->tail = &m->head;
+	pthread_cond_signal(&m->work);
+	pthread_mutex_unlock(&m->lock);
+}
+
+unsigned int rxe_mem_expire(uint64_t now_ns)
+{
+	unsigned int n = 0;
+	struct rxe_mem *m;
+
+	pthread_mutex_lock(&all_lock);
+	TAILQ_FOREACH(m, &all_mems, link) {
+		bool late;
+
+		pthread_mutex_lock(&m->lock);
+		late = m->current && !m->dead && now_ns > m->since + RXE_MEM_DEADLINE_NS;
+		pthread_mutex_unlock(&m->lock);
+		if (!late)
+			continue;
+		log_warn("copying to or from a client's memory blocked for %llu s: its memory is "
+			 "given up, its QPs will fail",
+			 RXE_MEM_DEADLINE_NS / 1000000000ull);
+		rxe_mem_kill(m);
+		n++;
+	}
+	pthread_mutex_unlock(&all_lock);
+	return n;
+}
+
+/* ---- what a mapping allows ------------------------------------------------ */
+
+/* One step: [*at, ...) must begin in a mapping that allows it; moves *at on. */
+static int check_query(int fd, uint64_t *at, bool write)
+{
+	struct procmap_query q = {.size = sizeof(q), .query_addr = *at};
+
+	if (ioctl(fd, PROCMAP_QUERY, &q))
+		return errno == ENOTTY || errno == EINVAL ? -ENOTTY : -EFAULT;
+	if (!(q.vma_flags & (write ? PROCMAP_QUERY_VMA_WRITABLE : PROCMAP_QUERY_VMA_READABLE)))
+		return -EFAULT;
+	*at = q.vma_end;
+	return 0;
+}
+
+/* Kernels before 6.11 have no query: read the text. */
+static int check_text(int mapsfd, uint64_t va, uint64_t end, bool write)
+{
+	unsigned long long start, stop;
+	char line[512], perms[8];
+	int fd = dup(mapsfd), err = -EFAULT;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	rewind(f);
+	while (va < end && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx-%llx %7s", &start, &stop, perms) != 3 || stop <= va)
+			continue;
+		if (start > va || perms[write ? 1 : 0] == '-')
+			break;
+		va = stop;
+	}
+	if (va >= end)
+		err = 0;
+	fclose(f);
+	return err;
+}
+
+int rxe_mem_check(struct rxe_mem *m, uint64_t va, uint64_t len, bool write)
+{
+	uint64_t end, at = va;
+	int err = 0;
+
+	if (__builtin_add_overflow(va, len, &end))
+		return -EFAULT;
+	while (!err && at < end)
+		err = check_query(m->mapsfd, &at, write);
+	return err == -ENOTTY ? check_text(m->mapsfd, va, end, write) : err;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The tunables tree: one pinned one-element map per row of rxe/params.h, and
+ * rxed's clamped, mmaped view of them (DESIGN D8).
+ */
+#ifndef RXE_PARAMS_DAEMON_H
+#define RXE_PARAMS_DAEMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "rxe/params.h"
+
+struct rxe_params;
+
+/*
+ * Opens or creates pindir/parameters/<name>, keeping the values of an earlier
+ * run. -EBUSY when a live instance owns pindir; -ENOENT when bpffs is not
+ * mounted there: err says what to type.
+ */
+int rxe_params_open(const char *pindir, struct rxe_params **out, char *err, size_t errlen);
+void rxe_params_close(struct rxe_params *p);	/* the pins stay */
+/* Now, clamped. Any thread. An out-of-range value is logged once per value. */
+uint32_t rxe_param(struct rxe_params *p, enum rxe_param_id id);
+const int *rxe_param_fds(const struct rxe_params *p);	/* RXE_PARAM_COUNT fds */
+
+#endif

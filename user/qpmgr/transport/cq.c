@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Completion queues: posting under the CQ's own lock, arming, overflow.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cq.h"
+#include "engine.h"
+#include "ring.h"
+
+enum notify { NOTIFY_NONE, NOTIFY_SOLICITED, NOTIFY_NEXT };
+
+struct rxe_cq {
+	pthread_mutex_t lock; /* ring, notify, overflown */
+	struct rxe_ring ring;
+	enum notify notify;
+	bool overflown;
+	void *owner;
+};
+
+int rxe_cq_create(struct rxe_hca *hca, const struct rxe_ring *ring, uint32_t cqe, void *owner,
+		  struct rxe_cq **out)
+{
+	struct rxe_cq *cq;
+
+	if (cqe > hca->limits.max_cqe || (1u << ring->log2_elem) < sizeof(struct ib_uverbs_wc))
+		return -EINVAL;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -ENOMEM;
+	pthread_mutex_init(&cq->lock, NULL);
+	cq->ring = *ring;
+	cq->owner = owner;
+	*out = cq;
+	return 0;
+}
+
+void rxe_cq_destroy(struct rxe_cq *cq)
+{
+	pthread_mutex_destroy(&cq->lock);
+	free(cq);
+}
+
+void *rxe_cq_owner(const struct rxe_cq *cq)
+{
+	return cq->owner;
+}
+
+void rxe_cq_arm(struct rxe_cq *cq, bool solicited_only, bool *missed)
+{
+	enum notify want = solicited_only ? NOTIFY_SOLICITED : NOTIFY_NEXT;
+
+	pthread_mutex_lock(&cq->lock);
+	if (want > cq->notify)
+		cq->notify = want;
+	if (missed)
+		*missed = rxe_ring_consumer(&cq->ring) != cq->ring.index;
+	pthread_mutex_unlock(&cq->lock);
+}
+
+static bool wakes(const struct rxe_cq *cq, const struct ib_uverbs_wc *wc, bool solicited)
+{
+	if (cq->notify == NOTIFY_SOLICITED)
+		return solicited || wc->status != RXE_WC_SUCCESS;
+	return cq->notify == NOTIFY_NEXT;
+}
+
+int rxe_cq_post(struct rxe_engine *e, struct rxe_cq *cq, const struct ib_uverbs_wc *wc,
+		bool solicited)
+{
+	struct rxe_ring *r = &cq->ring;
+	bool full, first = false, wake = false;
+
+	pthread_mutex_lock(&cq->lock);
+	full = cq->overflown || rxe_ring_next(r, r->index) == rxe_ring_consumer(r);
+	if (full) {
+		first = !cq->overflown;
+		cq->overflown = true;
+	} else {
+		memcpy(rxe_ring_elem(r, r->index), wc, sizeof(*wc));
+		rxe_ring_produce(r);
+		wake = wakes(cq, wc, solicited);
+		if (wake)
+			cq->notify = NOTIFY_NONE;
+	}
+	pthread_mutex_unlock(&cq->lock);
+
+	if (first)
+		e->ops->async_event(e->ctx, RXE_EV_CQ_ERR, cq);
+	if (wake)
+		e->ops->cq_event(e->ctx, cq);
+	return full ? -ENOSPC : 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A device's shared tables, as the rest of the transport sees them.
+ */
+#ifndef RXE_HCA_H
+#define RXE_HCA_H
+
+#include "transport.h"
+
+/* Largest UD payload, bytes. */
+static inline uint32_t rxe_ud_mtu(const struct rxe_hca *hca)
+{
+	return hca->ud_mtu && hca->ud_mtu < hca->mtu ? hca->ud_mtu : hca->mtu;
+}
+
+struct rxe_mr_table *rxe_mr_table_new(uint32_t limit);
+void rxe_mr_table_free(struct rxe_mr_table *t);
+
+struct rxe_ah_table *rxe_ah_table_new(uint32_t limit);
+void rxe_ah_table_free(struct rxe_ah_table *t);
+/*
+ * Copies the AV of ah_num. *id tells this AH from a later one of the same
+ * number. -ENOENT, -EACCES (of another PD). Engine, inside an RCU section:
+ * the route is good until the thread's next quiescent state.
+ */
+int rxe_ah_lookup(struct rxe_hca *hca, uint32_t pdn, uint32_t ah_num, struct rxe_address *addr,
+		  uint64_t *id);
+/* Is the AH that gave `id` still there? Engine. */
+bool rxe_ah_alive(struct rxe_hca *hca, uint32_t ah_num, uint64_t id);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * READs and atomics at the responder: the ring of saved operations that
+ * duplicates are answered from, and READ responses, sent progressively.
+ */
+#include <errno.h>
+#include "copy.h"
+#include "qp.h"
+
+/* ---- READ responses ------------------------------------------------------------- */
+
+static enum rxe_op response_opcode(const struct rxe_xfer *slot, bool last)
+{
+	bool first = slot->slot.rd.cur_psn == slot->slot.rd.start_psn;
+
+	if (first)
+		return last ? RXE_OP_READ_RESP_ONLY : RXE_OP_READ_RESP_FIRST;
+	return last ? RXE_OP_READ_RESP_LAST : RXE_OP_READ_RESP_MIDDLE;
+}
+
+void rxe_read_drop_tx(struct rxe_qp *qp)
+{
+	rxe_xfer_drop_all(&qp->resp.tx);
+	qp->resp.nr_tx = 0;
+}
+
+static int fill(struct rxe_qp *qp, const struct rxe_xfer *slot, struct rxe_xfer *x, uint32_t off,
+		uint32_t len)
+{
+	struct rxe_pkt *pkt = x->pkt;
+	uint32_t n;
+
+	rxe_iov_put(pkt->seg, pkt->nsegs, len, NULL, rxe_pad(len));
+	if (!len)
+		return 0;
+	/* Again for every packet: the region may have gone meanwhile. */
+	if (rxe_mr_lookup(qp->hca, qp->init.pdn, slot->slot.rd.rkey, slot->slot.rd.va + off, len,
+			  IB_UVERBS_ACCESS_REMOTE_READ, &x->range[0].mr, &x->range[0].addr))
+		return -EACCES;
+	x->range[0].len = len;
+	n = rxe_iov_clip(x->local, pkt->seg, pkt->nsegs, len);
+	rxe_xfer_copy(x, RXE_COPY_READ, 1, n);
+	return 0;
+}
+
+/* Builds the response at cur_psn. -EAGAIN: no room; -EACCES. */
+static int build(struct rxe_qp *qp, struct rxe_xfer *slot)
+{
+	uint32_t cur = slot->slot.rd.cur_psn;
+	uint32_t off = rxe_psn_diff(cur, slot->slot.rd.base_psn) * qp->mtu;
+	uint32_t len = slot->slot.rd.end_off - off;
+	bool last = rxe_psn_add(cur, 1) == slot->slot.rd.end_psn;
+	struct rxe_pktinfo info = rxe_qp_pktinfo(qp, response_opcode(slot, last), cur);
+	struct rxe_xfer *x = rxe_xfer_new(qp, RXE_XFER_RESP);
+	int err = -EAGAIN;
+
+	if (!x)
+		return err;
+	if (len > qp->mtu)
+		len = qp->mtu;
+	x->pkt = rxe_engine_alloc(qp, &qp->attr.addr, info.op->hdr_len, len);
+	if (!x->pkt)
+		goto drop;
+	info.syndrome = RXE_AETH_ACK | RXE_AETH_CREDIT_INVALID;
+	info.msn = slot->slot.msn;
+	rxe_pkt_build(x->pkt->hdr, &info, rxe_pad(len));
+	x->tx.psn = cur;
+	err = fill(qp, slot, x, off, len);
+	if (err)
+		goto drop;
+	TAILQ_INSERT_TAIL(&qp->resp.tx, x, link);
+	qp->resp.nr_tx++;
+	slot->slot.rd.cur_psn = rxe_psn_add(cur, 1);
+	rxe_req_paced(qp, info.op->hdr_len + len);
+	return 0;
+drop:
+	rxe_xfer_drop(x);
+	return err;
+}
+
+/* Sends what is filled, in order. -EACCES: a copy failed. */
+static int send_ready(struct rxe_qp *qp, struct rxe_xfer *slot)
+{
+	struct rxe_xfer *x;
+
+	while ((x = TAILQ_FIRST(&qp->resp.tx)) && !x->busy) {
+		if (x->copy.status) {
+			slot->slot.rd.cur_psn = x->tx.psn;
+			return -EACCES;
+		}
+		TAILQ_REMOVE(&qp->resp.tx, x, link);
+		qp->resp.nr_tx--;
+		rxe_xfer_send(x);
+	}
+	return 0;
+}
+
+static enum rxe_read_state finish(struct rxe_qp *qp, struct rxe_xfer *slot,
+				  enum rxe_read_state state)
+{
+	rxe_read_drop_tx(qp);
+	if (slot->slot.res && slot->slot.res->slot == slot)
+		slot->slot.res->slot = NULL;
+	return state;
+}
+
+enum rxe_read_state rxe_read_run(struct rxe_xfer *slot, uint32_t *budget)
+{
+	struct rxe_qp *qp = slot->qp;
+	int err = slot->slot.rd.aborted ? 0 : send_ready(qp, slot);
+
+	if (slot->slot.rd.aborted)
+		return finish(qp, slot, RXE_READ_DONE);
+	while (!err && slot->slot.rd.cur_psn != slot->slot.rd.end_psn) {
+		if (!*budget)
+			return RXE_READ_MORE;
+		if (qp->resp.nr_tx >= RXE_MAX_READ_TX || rxe_req_is_paced(qp))
+			return RXE_READ_BLOCKED;
+		err = build(qp, slot);
+		if (err == -EAGAIN)
+			return RXE_READ_BLOCKED;
+		if (!err) {
+			--*budget;
+			err = send_ready(qp, slot);
+		}
+	}
+	if (err)
+		return finish(qp, slot, RXE_READ_FAULT);
+	return qp->resp.nr_tx ? RXE_READ_BLOCKED : finish(qp, slot, RXE_READ_DONE);
+}
+
+void rxe_read_rewind(struct rxe_qp *qp)
+{
+	struct rxe_xfer *x = TAILQ_FIRST(&qp->resp.tx), *slot = TAILQ_FIRST(&qp->resp.slots);
+
+	if (!x || !slot)
+		return;
+	slot->slot.rd.cur_psn = x->tx.psn;
+	rxe_read_drop_tx(qp);
+	rxe_qp_kick(qp);
+}
+
+/* ---- requests in sequence ---------------------------------------------------------- */
+
+static struct rxe_rd_res *free_resource(struct rxe_qp *qp)
+{
+	struct rxe_responder *resp = &qp->resp;
+	struct rxe_rd_res *res;
+
+	if (!resp->nr_res)
+		return NULL;
+	res = &resp->res[resp->next_res];
+	if (res->slot && !res->slot->slot.replay)
+		return NULL; /* the peer exceeds max_dest_rd_atomic */
+	if (res->slot) {
+		res->slot->slot.rd.aborted = true;
+		res->slot->slot.res = NULL;
+	}
+	return res;
+}
+
+static enum rxe_fault begin_read(struct rxe_qp *qp, struct rxe_xfer *x, struct rxe_rd_res *res,
+				 const struct rxe_pktinfo *info)
+{
+	uint32_t n = info->len ? (info->len - 1) / qp->mtu + 1 : 1;
+	struct rxe_mr *mr;
+	uint64_t va;
+
+	/* A zero-length READ does not look at its rkey (PROTOCOL 21). */
+	if (info->len) {
+		if (rxe_mr_lookup(qp->hca, qp->init.pdn, info->rkey, info->va, info->len,
+				  IB_UVERBS_ACCESS_REMOTE_READ, &mr, &va))
+			return FAULT_ACCESS;
+		rxe_mr_put(mr);
+	}
+	res->kind = RXE_RES_READ;
+	res->last_psn = rxe_psn_add(info->psn, n - 1);
+	res->length = info->len;
+	x->slot.kind = RXE_SLOT_READ;
+	x->slot.rd.va = info->va;
+	x->slot.rd.rkey = info->rkey;
+	x->slot.rd.end_off = info->len;
+	x->slot.rd.base_psn = x->slot.rd.start_psn = x->slot.rd.cur_psn = info->psn;
+	x->slot.rd.end_psn = rxe_psn_add(res->last_psn, 1);
+	return FAULT_NONE;
+}
+
+static enum rxe_fault begin_atomic(struct rxe_qp *qp, struct rxe_xfer *x, struct rxe_rd_res *res,
+				   const struct rxe_pktinfo *info)
+{
+	bool cas = info->opcode == RXE_OPCODE(RXE_CLASS_RC, RXE_OP_CMP_SWAP);
+
+	if (info->va & 7)
+		return FAULT_INV_REQ;
+	if (rxe_mr_lookup(qp->hca, qp->init.pdn, info->rkey, info->va, sizeof(uint64_t),
+			  IB_UVERBS_ACCESS_REMOTE_ATOMIC, &x->range[0].mr, &x->range[0].addr))
+		return FAULT_ACCESS;
+	res->kind = RXE_RES_ATOMIC;
+	res->last_psn = info->psn;
+	x->slot.kind = RXE_SLOT_ATOMIC;
+	x->range[0].len = sizeof(uint64_t);
+	x->copy.compare = info->compare;
+	x->copy.swap_add = info->swap_add;
+	rxe_xfer_copy(x, cas ? RXE_COPY_CMP_SWAP : RXE_COPY_FETCH_ADD, 1, 0);
+	return FAULT_NONE;
+}
+
+enum rxe_fault rxe_read_rx(struct rxe_qp *qp, const struct rxe_pktinfo *info)
+{
+	struct rxe_responder *resp = &qp->resp;
+	struct rxe_xfer *x = rxe_resp_new_slot(qp, RXE_SLOT_READ, info->psn);
+	struct rxe_rd_res *res;
+	enum rxe_fault f;
+
+	if (!x) {
+		rxe_qp_count(qp, RXE_HW_DROP_BUSY);
+		return FAULT_DROP;
+	}
+	res = free_resource(qp);
+	if (!res) {
+		rxe_xfer_drop(x);
+		return FAULT_INV_REQ;
+	}
+	f = info->op->flags & RXE_F_READ ? begin_read(qp, x, res, info)
+					 : begin_atomic(qp, x, res, info);
+	if (f) {
+		rxe_xfer_drop(x);
+		return f;
+	}
+	resp->msn = rxe_psn_add(resp->msn, 1);
+	res->first_psn = info->psn;
+	res->msn = resp->msn;
+	res->va = info->va;
+	res->rkey = info->rkey;
+	res->slot = x;
+	x->slot.res = res;
+	x->slot.psn = res->last_psn;
+	x->slot.msn = res->msn;
+	resp->next_res = (resp->next_res + 1) % resp->nr_res;
+	resp->psn = rxe_psn_add(res->last_psn, 1);
+	resp->nak_sent = false;
+	rxe_resp_push_slot(qp, x);
+	return FAULT_NONE;
+}
+
+/* ---- duplicates ------------------------------------------------------------------------ */
+
+static struct rxe_rd_res *find_resource(struct rxe_qp *qp, uint32_t psn)
+{
+	for (uint32_t i = 0; i < qp->resp.nr_res; i++) {
+		struct rxe_rd_res *res = &qp->resp.res[i];
+
+		if (res->kind != RXE_RES_FREE && rxe_psn_diff(psn, res->first_psn) >= 0 &&
+		    rxe_psn_diff(psn, res->last_psn) <= 0)
+			return res;
+	}
+	return NULL;
+}
+
+/* The peer has gone back to psn: answers to what it asked later would be lost on it. */
+static void abort_later(struct rxe_qp *qp, uint32_t psn)
+{
+	struct rxe_xfer *x;
+
+	TAILQ_FOREACH (x, &qp->resp.slots, link) {
+		if (x->slot.kind != RXE_SLOT_READ || rxe_psn_diff(x->slot.rd.base_psn, psn) <= 0)
+			continue;
+		x->slot.rd.aborted = true;
+		if (x->slot.res && x->slot.res->slot == x)
+			x->slot.res->slot = NULL;
+	}
+}
+
+/* Only the same rkey and a part of the same range (PROTOCOL 19). */
+static bool read_matches(const struct rxe_qp *qp, const struct rxe_rd_res *res,
+			 const struct rxe_pktinfo *info)
+{
+	uint32_t off = rxe_psn_diff(info->psn, res->first_psn) * qp->mtu;
+
+	return res->kind == RXE_RES_READ && info->rkey == res->rkey && info->va == res->va + off &&
+	       info->len <= res->length - off && (info->len || !res->length);
+}
+
+static void answer_from(const struct rxe_qp *qp, struct rxe_xfer *x, const struct rxe_rd_res *res,
+			const struct rxe_pktinfo *info)
+{
+	uint32_t n = info->len ? (info->len - 1) / qp->mtu + 1 : 1;
+
+	x->slot.rd.va = res->va;
+	x->slot.rd.rkey = res->rkey;
+	x->slot.rd.base_psn = res->first_psn;
+	x->slot.rd.start_psn = x->slot.rd.cur_psn = info->psn;
+	x->slot.rd.end_psn = rxe_psn_add(info->psn, n);
+	x->slot.rd.end_off = rxe_psn_diff(info->psn, res->first_psn) * qp->mtu + info->len;
+}
+
+static void duplicate_read(struct rxe_qp *qp, struct rxe_rd_res *res,
+			   const struct rxe_pktinfo *info)
+{
+	struct rxe_xfer *x = res->slot;
+
+	if (!read_matches(qp, res, info))
+		return;
+	abort_later(qp, info->psn);
+	if (x && !x->slot.rd.aborted) {
+		/* Still being answered: go on from where the peer wants it. */
+		if (x == TAILQ_FIRST(&qp->resp.slots))
+			rxe_read_drop_tx(qp);
+		answer_from(qp, x, res, info);
+		return;
+	}
+	x = rxe_resp_new_slot(qp, RXE_SLOT_READ, res->last_psn);
+	if (!x)
+		return;
+	x->slot.replay = true;
+	x->slot.msn = res->msn;
+	x->slot.res = res;
+	res->slot = x;
+	answer_from(qp, x, res, info);
+	rxe_resp_push_slot(qp, x);
+}
+
+/* The saved result, never executed again (PROTOCOL 11). */
+static void duplicate_atomic(struct rxe_qp *qp, const struct rxe_rd_res *res)
+{
+	struct rxe_xfer *x;
+
+	if (res->slot)
+		return; /* its answer is still to come */
+	x = rxe_resp_new_slot(qp, RXE_SLOT_ATOMIC, res->first_psn);
+	if (!x)
+		return;
+	x->slot.replay = true;
+	x->slot.msn = res->msn;
+	x->copy.result = res->result;
+	rxe_resp_push_slot(qp, x);
+}
+
+void rxe_read_duplicate(struct rxe_qp *qp, const struct rxe_pktinfo *info)
+{
+	struct rxe_rd_res *res = find_resource(qp, info->psn);
+
+	if (!res)
+		return;
+	if (info->op->flags & RXE_F_READ)
+		duplicate_read(qp, res, info);
+	else if (res->kind == RXE_RES_ATOMIC && res->rkey == info->rkey && res->va == info->va)
+		duplicate_atomic(qp, res);
+}

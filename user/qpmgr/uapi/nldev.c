@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * NETLINK_RDMA, the frame around the commands: which bytes are a request, who
+ * may send it, what it must carry, and how it is acknowledged, as the
+ * kernel's rdma_nl_rcv() does it.
+ */
+#include "nldev.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "nldev_cmd.h"
+
+#define ADMIN	  1u /* needs CAP_NET_ADMIN in the caller's namespace */
+#define MAX_NEEDS 3
+
+/*
+ * A command with neither handler is known to the kernel and not offered here.
+ * Attribute 0 does not exist, so it ends a list of needs.
+ */
+static const struct {
+	unsigned int flags;
+	int (*doit)(struct nldev_cmd *c);
+	uint16_t doit_needs[MAX_NEEDS];
+	int (*one)(struct nldev_cmd *c, struct rxe_dev *dev);
+	uint16_t dump_needs[MAX_NEEDS]; /* DEV_INDEX: the dump is of that device */
+} commands[RDMA_NLDEV_NUM_OPS] = {
+	[RDMA_NLDEV_CMD_GET] = {0, nldev_get, {RDMA_NLDEV_ATTR_DEV_INDEX}, nldev_get_one, {0}},
+	[RDMA_NLDEV_CMD_SET] = {ADMIN, nldev_set, {RDMA_NLDEV_ATTR_DEV_INDEX}, NULL, {0}},
+	[RDMA_NLDEV_CMD_NEWLINK] = {ADMIN,
+				    nldev_newlink,
+				    {RDMA_NLDEV_ATTR_DEV_NAME, RDMA_NLDEV_ATTR_LINK_TYPE,
+				     RDMA_NLDEV_ATTR_NDEV_NAME},
+				    NULL,
+				    {0}},
+	[RDMA_NLDEV_CMD_DELLINK] = {ADMIN, nldev_dellink, {RDMA_NLDEV_ATTR_DEV_INDEX}, NULL, {0}},
+	[RDMA_NLDEV_CMD_PORT_GET] = {0,
+				     nldev_port_get,
+				     {RDMA_NLDEV_ATTR_DEV_INDEX, RDMA_NLDEV_ATTR_PORT_INDEX},
+				     nldev_port_get_one,
+				     {RDMA_NLDEV_ATTR_DEV_INDEX}},
+	[RDMA_NLDEV_CMD_SYS_GET] = {0, nldev_sys_get, {0}, NULL, {0}},
+	[RDMA_NLDEV_CMD_SYS_SET] =
+		{ADMIN, nldev_sys_set, {RDMA_NLDEV_SYS_ATTR_NETNS_MODE}, NULL, {0}},
+	[RDMA_NLDEV_CMD_RES_GET] =
+		{0, nldev_res_get, {RDMA_NLDEV_ATTR_DEV_INDEX}, nldev_res_get_one, {0}},
+	[RDMA_NLDEV_CMD_GET_CHARDEV] =
+		{0, nldev_get_chardev, {RDMA_NLDEV_ATTR_CHARDEV_TYPE}, NULL, {0}},
+};
+
+/* The numbers between the first and the last command that name none. */
+static bool is_command(unsigned int op)
+{
+	return op > RDMA_NLDEV_CMD_UNSPEC && op < RDMA_NLDEV_NUM_OPS && op != 8;
+}
+
+int nldev_fail(struct nldev_cmd *c, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->out->err, sizeof(c->out->err), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int nldev_may_administer(struct nldev_cmd *c, const struct rxe_dev *dev)
+{
+	/* In another namespace than the caller's, only rxed's own administrators may. */
+	if (dev->ns == c->peer->ns ? c->peer->net_admin : c->peer->bpf_admin)
+		return 0;
+	return nldev_fail(c, -EPERM,
+			  "device %s: changing it needs CAP_NET_ADMIN in its network namespace",
+			  dev->name);
+}
+
+void nldev_put_handle(struct nldev_out *out, const struct rxe_dev *dev)
+{
+	nldev_put_u32(out, RDMA_NLDEV_ATTR_DEV_INDEX, dev->index);
+	nldev_put_str(out, RDMA_NLDEV_ATTR_DEV_NAME, dev->name);
+}
+
+static bool has_needs(const struct nldev_attrs *attrs, const uint16_t needs[MAX_NEEDS])
+{
+	for (int i = 0; i < MAX_NEEDS && needs[i]; i++) {
+		if (!nldev_has(attrs, needs[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The device that DEV_INDEX names, when there is one; false: no such device. */
+static bool find_dev(struct nldev_cmd *c)
+{
+	if (!nldev_has(c->attrs, RDMA_NLDEV_ATTR_DEV_INDEX))
+		return true;
+	c->dev = rxe_dev_by_index(nldev_u32(c->attrs, RDMA_NLDEV_ATTR_DEV_INDEX));
+	if (c->dev && !rxe_dev_visible(c->dev, c->peer->ns))
+		c->dev = NULL;
+	return c->dev;
+}
+
+static int do_dump(struct nldev_cmd *c, unsigned int op)
+{
+	bool of_dev = commands[op].dump_needs[0] == RDMA_NLDEV_ATTR_DEV_INDEX;
+	struct rxe_dev *dev;
+	int err = 0;
+
+	if (!has_needs(c->attrs, commands[op].dump_needs) || (of_dev && !find_dev(c)))
+		return -EINVAL;
+	TAILQ_FOREACH (dev, &rxed.devs, link) {
+		if (err || (of_dev && dev != c->dev) || !rxe_dev_visible(dev, c->peer->ns))
+			continue;
+		nldev_begin(c->out, c->type, NLM_F_MULTI);
+		commands[op].one(c, dev);
+		err = nldev_end(c->out);
+	}
+	return err;
+}
+
+/* 0 or -errno: to be acknowledged. -EINTR: answered completely. */
+static int handle_request(struct rxe_peer *peer, const struct nlmsghdr *nlh, struct nldev_out *out)
+{
+	unsigned int op = RDMA_NL_GET_OP(nlh->nlmsg_type);
+	struct nldev_attrs attrs;
+	struct nldev_cmd c = {
+		.peer = peer,
+		.attrs = &attrs,
+		.out = out,
+		.type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op),
+	};
+	int err;
+
+	if (RDMA_NL_GET_CLIENT(nlh->nlmsg_type) != RDMA_NL_NLDEV || !is_command(op))
+		return -EINVAL;
+	if (commands[op].flags & ADMIN && !peer->net_admin && !peer->bpf_admin)
+		return nldev_fail(&c, -EPERM,
+				  "this needs CAP_NET_ADMIN in the caller's network namespace: run "
+				  "it as root");
+	if (!commands[op].doit && !commands[op].one)
+		return -EOPNOTSUPP;
+	err = nldev_parse(nlh, &attrs);
+	if (nlh->nlmsg_flags & NLM_F_DUMP) {
+		if (!commands[op].one)
+			return -EOPNOTSUPP;
+		nldev_done(out, err ? err : do_dump(&c, op));
+		return -EINTR;
+	}
+	if (err || !has_needs(&attrs, commands[op].doit_needs) || !find_dev(&c))
+		return -EINVAL;
+	return commands[op].doit(&c);
+}
+
+static void handle_message(struct rxe_peer *peer, const struct nlmsghdr *nlh, struct nldev_out *out)
+{
+	int err = 0;
+
+	out->req = nlh;
+	out->len = 0;
+	out->err[0] = 0;
+	if (nlh->nlmsg_flags & NLM_F_REQUEST && nlh->nlmsg_type >= NLMSG_MIN_TYPE)
+		err = handle_request(peer, nlh, out);
+	if (err && err != -EINTR)
+		out->len = 0; /* an answer half written */
+	nldev_flush(out);
+	if (err != -EINTR && (err || nlh->nlmsg_flags & NLM_F_ACK))
+		nldev_ack(out, err);
+}
+
+int rxe_nldev_handle(struct rxe_peer *peer, const void *msg, size_t len,
+		     void (*reply)(void *arg, const void *msg, size_t len), void *arg)
+{
+	struct nldev_out out = {.reply = reply, .arg = arg};
+	char copy[RXE_NLDEV_BATCH] __attribute__((aligned(8)));
+	const char *pos = msg;
+	struct nlmsghdr nlh;
+	size_t step;
+
+	if (len < sizeof(nlh))
+		return -EINVAL;
+	while (len >= sizeof(nlh)) {
+		memcpy(&nlh, pos, sizeof(nlh));
+		if (nlh.nlmsg_len < sizeof(nlh) || nlh.nlmsg_len > len)
+			break;
+		/* Aligned, and as long as any request of NLDEV can sensibly be. */
+		if (nlh.nlmsg_len <= sizeof(copy)) {
+			memcpy(copy, pos, nlh.nlmsg_len);
+			handle_message(peer, (void *)copy, &out);
+		} else {
+			out.req = &nlh;
+			nldev_ack(&out, -EMSGSIZE);
+		}
+		step = NLMSG_ALIGN(nlh.nlmsg_len);
+		if (step > len)
+			break;
+		pos += step;
+		len -= step;
+	}
+	return 0;
+}

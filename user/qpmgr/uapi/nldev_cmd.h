@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One nldev command under way, as its handler sees it, and the handlers that
+ * the command table (nldev.c) names.
+ */
+#ifndef RXE_NLDEV_CMD_H
+#define RXE_NLDEV_CMD_H
+
+#include "authority.h"
+#include "nldev_msg.h"
+#include "rxed.h"
+
+struct nldev_cmd {
+	struct rxe_peer *peer;
+	const struct nldev_attrs *attrs;
+	struct nldev_out *out;
+	struct rxe_dev *dev; /* of DEV_INDEX, visible to peer; NULL without one */
+	uint16_t type;	     /* of the answers */
+};
+
+/* Sets the line that goes with an error; returns err. */
+int nldev_fail(struct nldev_cmd *c, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* 0, or -EPERM: administering dev needs authority over its namespace. */
+int nldev_may_administer(struct nldev_cmd *c, const struct rxe_dev *dev);
+void nldev_put_handle(struct nldev_out *out, const struct rxe_dev *dev);
+
+/*
+ * doit: answers one request; returns what the acknowledgement says.
+ * one: one message of a dump, about dev.
+ */
+int nldev_get(struct nldev_cmd *c);
+int nldev_get_one(struct nldev_cmd *c, struct rxe_dev *dev);
+int nldev_set(struct nldev_cmd *c);
+int nldev_newlink(struct nldev_cmd *c);
+int nldev_dellink(struct nldev_cmd *c);
+int nldev_port_get(struct nldev_cmd *c);
+int nldev_port_get_one(struct nldev_cmd *c, struct rxe_dev *dev);
+int nldev_sys_get(struct nldev_cmd *c);
+int nldev_sys_set(struct nldev_cmd *c);
+int nldev_get_chardev(struct nldev_cmd *c);
+int nldev_res_get(struct nldev_cmd *c);
+int nldev_res_get_one(struct nldev_cmd *c, struct rxe_dev *dev);
+
+#endif

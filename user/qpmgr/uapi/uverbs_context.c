@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Contexts: one per command descriptor, with its handle tables, doorbells and
+ * orderly end. A context that is closed lives on until its QPs have let go of
+ * the copies and packets they were busy with.
+ */
+#include "uapi/uverbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static TAILQ_HEAD(, uctx) contexts = TAILQ_HEAD_INITIALIZER(contexts);
+
+/* ---- handles ------------------------------------------------------------------ */
+
+void *uobj_find(struct uctx *ctx, enum uobj_kind kind, uint32_t handle)
+{
+	struct uhandles *h = &ctx->handles[kind];
+
+	return handle < h->room ? h->slot[handle] : NULL;
+}
+
+static int grow(struct uhandles *h)
+{
+	uint32_t room = h->room ? 2 * h->room : 16;
+	void **slot = realloc(h->slot, room * sizeof(*slot));
+
+	if (!slot)
+		return -ENOMEM;
+	memset(slot + h->room, 0, (room - h->room) * sizeof(*slot));
+	h->slot = slot;
+	h->room = room;
+	return 0;
+}
+
+int uobj_add(struct uctx *ctx, enum uobj_kind kind, struct uobj *o)
+{
+	struct uhandles *h = &ctx->handles[kind];
+
+	if (h->count == h->room && grow(h))
+		return -ENOMEM;
+	while (h->slot[h->next % h->room])
+		h->next = (h->next + 1) % h->room;
+	o->handle = h->next % h->room;
+	o->kind = kind;
+	o->ctx = ctx;
+	h->slot[o->handle] = o;
+	h->next = o->handle + 1;
+	h->count++;
+	return 0;
+}
+
+void uobj_remove(struct uobj *o)
+{
+	struct uhandles *h = &o->ctx->handles[o->kind];
+
+	h->slot[o->handle] = NULL;
+	h->count--;
+}
+
+void *uobj_first(struct uctx *ctx, enum uobj_kind kind)
+{
+	struct uhandles *h = &ctx->handles[kind];
+
+	for (uint32_t i = 0; h->count && i < h->room; i++)
+		if (h->slot[i])
+			return h->slot[i];
+	return NULL;
+}
+
+/* ---- doorbells ----------------------------------------------------------------- */
+
+static void db_add(struct rxe_worker *w, void *arg)
+{
+	struct uctx *ctx = arg;
+
+	if (rxe_worker_db_add(w, &ctx->doorbells[rxe_worker_index(w)]))
+		log_err("watching a doorbell of process %d on worker %u: %s", ctx->peer->pid,
+			rxe_worker_index(w), strerror(errno));
+}
+
+static void db_del(struct rxe_worker *w, void *arg)
+{
+	struct uctx *ctx = arg;
+
+	rxe_worker_db_del(w, &ctx->doorbells[rxe_worker_index(w)]);
+}
+
+static int doorbells_open(struct uctx *ctx)
+{
+	ctx->db_mem = ushm_new(ctx, (size_t)rxed.nr_workers * RXE_DOORBELL_STRIDE);
+	ctx->doorbells = calloc(rxed.nr_workers, sizeof(*ctx->doorbells));
+	if (!ctx->db_mem || !ctx->doorbells)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rxed.nr_workers; i++)
+		ctx->doorbells[i].efd = -1;
+	for (uint32_t i = 0; i < rxed.nr_workers; i++) {
+		struct rxe_doorbell *db = &ctx->doorbells[i];
+
+		db->page = (void *)((char *)ctx->db_mem->map + i * RXE_DOORBELL_STRIDE);
+		db->slots = calloc(RXE_DOORBELL_SLOTS, sizeof(*db->slots));
+		db->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (!db->slots || db->efd < 0)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < rxed.nr_workers; i++)
+		rxe_worker_call(rxed.workers[i], db_add, ctx);
+	return 0;
+}
+
+static void doorbells_close(struct uctx *ctx, bool added)
+{
+	for (uint32_t i = 0; ctx->doorbells && i < rxed.nr_workers; i++) {
+		struct rxe_doorbell *db = &ctx->doorbells[i];
+
+		if (added)
+			rxe_worker_call(rxed.workers[i], db_del, ctx);
+		if (db->efd >= 0)
+			close(db->efd);
+		free(db->slots);
+	}
+	free(ctx->doorbells);
+	ushm_free(ctx, ctx->db_mem);
+}
+
+uint32_t uctx_doorbell_fds(struct uctx *ctx, int *fds)
+{
+	fds[0] = ctx->db_mem->fd;
+	for (uint32_t i = 0; i < rxed.nr_workers; i++)
+		fds[1 + i] = ctx->doorbells[i].efd;
+	return 1 + rxed.nr_workers;
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+int uctx_open(struct rxe_dev *dev, struct rxe_peer *peer, int memfd, int mapsfd, struct uctx **out)
+{
+	struct uctx *ctx = calloc(1, sizeof(*ctx));
+	int err;
+
+	if (!ctx) {
+		close(memfd);
+		close(mapsfd);
+		return -ENOMEM;
+	}
+	TAILQ_INIT(&ctx->shms);
+	ctx->dev = dev;
+	ctx->peer = peer;
+	err = rxe_mem_new(memfd, mapsfd, &ctx->mem);
+	if (err)
+		goto out_free;
+	err = doorbells_open(ctx);
+	if (err)
+		goto out_mem;
+	rxe_dev_get(dev);
+	TAILQ_INSERT_TAIL(&contexts, ctx, link);
+	*out = ctx;
+	return 0;
+out_mem:
+	doorbells_close(ctx, false);
+	rxe_mem_put(ctx->mem);
+out_free:
+	free(ctx);
+	return err;
+}
+
+#define DESTROY_ALL(ctx, kind, type, destroy) \
+	do { \
+		type *o_; \
+		while ((o_ = uobj_first(ctx, kind))) \
+			destroy(o_); \
+	} while (0)
+
+static void uctx_free(struct uctx *ctx)
+{
+	DESTROY_ALL(ctx, UOBJ_AH, struct uah, uah_destroy);
+	DESTROY_ALL(ctx, UOBJ_CQ, struct ucq, ucq_destroy);
+	DESTROY_ALL(ctx, UOBJ_MR, struct umr, umr_destroy);
+	DESTROY_ALL(ctx, UOBJ_PD, struct upd, upd_destroy);
+	DESTROY_ALL(ctx, UOBJ_CHANNEL, struct uobj, uverbs_channel_drop);
+	doorbells_close(ctx, true);
+	if (ctx->async)
+		uchannel_free(ctx->async);
+	if (ctx->opened)
+		ctx->dev->nr_contexts--;
+	for (int i = 0; i < UOBJ_KINDS; i++)
+		free(ctx->handles[i].slot);
+	TAILQ_REMOVE(&contexts, ctx, link);
+	rxe_mem_kill(ctx->mem);
+	rxe_mem_put(ctx->mem);
+	rxe_peer_release(ctx->peer);
+	free(ctx->peer);
+	rxe_dev_put(ctx->dev);
+	free(ctx);
+}
+
+/* Every QP on its way out; the last one that is released goes on from here. */
+static void destroy_qps(struct uctx *ctx)
+{
+	struct uhandles *h = &ctx->handles[UOBJ_QP];
+
+	for (uint32_t i = 0; i < h->room; i++) {
+		struct uqp *qp = h->slot[i];
+
+		if (qp && !qp->dying)
+			uqp_destroy(qp, NULL);
+	}
+}
+
+void uctx_close(struct uctx *ctx)
+{
+	/* Held, so that the last QP's release finds it and does not free it. */
+	ctx->qps_dying++;
+	uroute_cancel(ctx);
+	rxe_mem_kill(ctx->mem);
+	destroy_qps(ctx);
+	ctx->closing = true;
+	uctx_qp_gone(ctx);
+}
+
+void uctx_qp_gone(struct uctx *ctx)
+{
+	ctx->qps_dying--;
+	if (ctx->closing && !ctx->qps_dying)
+		uctx_free(ctx);
+}
+
+/* ---- the device's events ---------------------------------------------------------- */
+
+void rxe_uverbs_dev_event(struct rxe_dev *dev, enum rxe_event_kind kind)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH(ctx, &contexts, link)
+		if (ctx->dev == dev)
+			uctx_port_event(ctx, kind);
+}
+
+/*
+ * The device goes under its contexts: their QPs end, now, since the datapath
+ * is about to be closed; the programs see DEVICE_FATAL and EIO.
+ */
+void rxe_uverbs_dev_gone(struct rxe_dev *dev)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH(ctx, &contexts, link) {
+		if (ctx->dev != dev || ctx->dead)
+			continue;
+		ctx->dead = true;
+		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
+		rxe_mem_kill(ctx->mem);
+		destroy_qps(ctx);
+	}
+	uqp_wait_released(dev);
+}

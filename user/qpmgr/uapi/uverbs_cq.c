@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Completion channels and completion queues. */
+#include "uapi/uverbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CQE_SIZE sizeof(struct ib_uverbs_wc)
+
+int ucmd_create_comp_channel(struct ucmd *cmd)
+{
+	struct uchan *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->ch = uchannel_new(sizeof(uint64_t), &cmd->fd);
+	if (!c->ch)
+		goto fail;
+	if (uobj_add(cmd->ctx, UOBJ_CHANNEL, &c->o))
+		goto fail_channel;
+	cmd->fd_offset = offsetof(struct ib_uverbs_create_comp_channel_resp, fd);
+	cmd->channel_id = c->o.handle;
+	return 0;
+fail_channel:
+	uchannel_free(c->ch);
+fail:
+	free(c);
+	return -ENOMEM;
+}
+
+void uverbs_channel_drop(struct uobj *o)
+{
+	struct uchan *c = (struct uchan *)o;
+
+	uchannel_free(c->ch);
+	uobj_remove(o);
+	free(c);
+}
+
+void uverbs_channel_close(struct uctx *ctx, uint32_t id)
+{
+	struct uchan *c = uobj_find(ctx, UOBJ_CHANNEL, id);
+
+	if (!c)
+		return;
+	c->closed = true;
+	if (!c->o.uses)
+		uverbs_channel_drop(&c->o);
+}
+
+/* What both create commands ask for. */
+struct cq_request {
+	uint64_t user_handle;
+	uint32_t cqe;
+	int32_t channel;
+};
+
+static int create(struct ucmd *cmd, const struct cq_request *req,
+		  struct ib_uverbs_create_cq_resp *resp)
+{
+	struct rxe_create_cq_resp *uresp = (void *)cmd->uhw_out;
+	struct rxe_dev *dev = cmd->ctx->dev;
+	uint32_t slots, log2_elem;
+	struct uchan *chan = NULL;
+	struct rxe_ring ring;
+	struct ucq *cq;
+	size_t size;
+	int err;
+
+	if (!req->cqe || req->cqe > dev->hca.limits.max_cqe)
+		return -EINVAL;
+	if (req->channel >= 0) {
+		chan = uobj_find(cmd->ctx, UOBJ_CHANNEL, (uint32_t)req->channel);
+		if (!chan)
+			return -EINVAL;
+	}
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -ENOMEM;
+	size = rxe_ring_size(req->cqe, CQE_SIZE, &slots, &log2_elem);
+	err = -ENOMEM;
+	cq->ring = ushm_new(cmd->ctx, size);
+	if (!cq->ring)
+		goto out_free;
+	rxe_ring_init(&ring, cq->ring->map, slots, log2_elem);
+	cq->channel = chan;
+	cq->o.user_handle = req->user_handle;
+	err = uobj_add(cmd->ctx, UOBJ_CQ, &cq->o);
+	if (err)
+		goto out_ring;
+	err = rxe_cq_create(&dev->hca, &ring, req->cqe, cq, &cq->cq);
+	if (err)
+		goto out_obj;
+	if (chan)
+		chan->o.uses++;
+	dev->nr_cq++;
+	resp->cq_handle = cq->o.handle;
+	resp->cqe = req->cqe;
+	uresp->mi.offset = cq->ring->offset;
+	uresp->mi.size = (uint32_t)size;
+	cmd->uhw_out_len = sizeof(*uresp);
+	return 0;
+out_obj:
+	uobj_remove(&cq->o);
+out_ring:
+	ushm_free(cmd->ctx, cq->ring);
+out_free:
+	free(cq);
+	return err;
+}
+
+int ucmd_create_cq(struct ucmd *cmd)
+{
+	const struct ib_uverbs_create_cq *in = cmd->in;
+	struct cq_request req = {in->user_handle, in->cqe, in->comp_channel};
+
+	return create(cmd, &req, (void *)cmd->out);
+}
+
+int ucmd_ex_create_cq(struct ucmd *cmd)
+{
+	const struct ib_uverbs_ex_create_cq *in = cmd->in;
+	struct ib_uverbs_ex_create_cq_resp *r = (void *)cmd->out;
+	struct cq_request req = {in->user_handle, in->cqe, in->comp_channel};
+
+	if (in->comp_mask || in->reserved)
+		return -EINVAL;
+	if (in->flags)	/* timestamps: the driver has none either */
+		return -EOPNOTSUPP;
+	r->response_length = sizeof(*r);
+	return create(cmd, &req, &r->base);
+}
+
+void ucq_destroy(struct ucq *cq)
+{
+	struct uctx *ctx = cq->o.ctx;
+
+	rxe_cq_destroy(cq->cq);
+	if (cq->channel && !--cq->channel->o.uses && cq->channel->closed)
+		uverbs_channel_drop(&cq->channel->o);
+	ctx->dev->nr_cq--;
+	uobj_remove(&cq->o);
+	ushm_free(ctx, cq->ring);
+	free(cq);
+}
+
+int ucmd_destroy_cq(struct ucmd *cmd)
+{
+	const struct ib_uverbs_destroy_cq *in = cmd->in;
+	struct ib_uverbs_destroy_cq_resp *r = (void *)cmd->out;
+	struct ucq *cq = uobj_find(cmd->ctx, UOBJ_CQ, in->cq_handle);
+
+	if (!cq)
+		return -EINVAL;
+	if (cq->o.uses)
+		return -EBUSY;
+	/* The program waits until it has acknowledged what it has read. */
+	r->comp_events_reported = cq->comp_sent;
+	if (cq->channel)
+		r->comp_events_reported -=
+			uchannel_take_back(cq->channel->ch, cq->o.user_handle);
+	r->async_events_reported = cq->async_sent;
+	if (cmd->ctx->async)
+		r->async_events_reported -=
+			uchannel_take_back(cmd->ctx->async, cq->o.user_handle);
+	ucq_destroy(cq);
+	return 0;
+}
+
+int ucmd_req_notify_cq(struct ucmd *cmd)
+{
+	const struct ib_uverbs_req_notify_cq *in = cmd->in;
+	struct ucq *cq = uobj_find(cmd->ctx, UOBJ_CQ, in->cq_handle);
+	bool missed;
+
+	if (!cq)
+		return -EINVAL;
+	rxe_cq_arm(cq->cq, in->solicited_only, &missed);
+	return 0;
+}

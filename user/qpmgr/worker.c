@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The worker loop: one thread, one engine, every device's datapath. It never
+ * makes a call that a client could block; what may block runs elsewhere and
+ * comes back through a queue (mem.h) or the mailbox.
+ */
+#include "worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "params.h"
+#include "rxe/bpf_abi.h"
+#include "rxed.h"
+
+#define RX_BUDGET	64
+#define TX_BUDGET	64
+#define MAX_POLLFDS	(RXE_MAX_QUEUES + 8)
+#define DB_IDLE_TURNS	256	/* turns without a ring before a context must wake us */
+#define EPOLL_BATCH	64
+
+struct call {
+	void (*fn)(struct rxe_worker *w, void *arg);
+	void *arg;
+	sem_t done;
+	struct call *next;
+};
+
+struct attached {
+	struct rxe_dev *dev;
+	struct pollfd pfd[MAX_POLLFDS];
+	int npfd;
+};
+
+struct rxe_worker {
+	uint32_t index;
+	pthread_t thread;
+	struct rxe_engine *engine;
+	struct rxe_mem_queue *memq;
+	int epfd, wakefd;
+	uint64_t poll_ns;
+	bool stop;
+
+	struct attached *devs;
+	uint32_t ndevs;
+	struct rxe_doorbell **active;	/* contexts that rang lately */
+	uint32_t nactive, active_room;
+
+	/* written by others */
+	_Alignas(64) uint32_t sleeping;
+	pthread_mutex_t lock;
+	struct call *calls, **calls_tail;
+};
+
+struct rxe_engine *rxe_worker_engine(struct rxe_worker *w)
+{
+	return w->engine;
+}
+
+uint32_t rxe_worker_index(const struct rxe_worker *w)
+{
+	return w->index;
+}
+
+/* Any thread, after it has put something where the worker will find it. */
+static void wake(void *arg)
+{
+	struct rxe_worker *w = arg;
+	uint64_t one = 1;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&w->sleeping, __ATOMIC_RELAXED))
+		return;
+	while (write(w->wakefd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- mailbox -------------------------------------------------------------- */
+
+void rxe_worker_call(struct rxe_worker *w, void (*fn)(struct rxe_worker *w, void *arg), void *arg)
+{
+	struct call c = {.fn = fn, .arg = arg};
+
+	sem_init(&c.done, 0, 0);
+	pthread_mutex_lock(&w->lock);
+	*w->calls_tail = &c;
+	w->calls_tail = &c.next;
+	pthread_mutex_unlock(&w->lock);
+	wake(w);
+	while (sem_wait(&c.done) && errno == EINTR)
+		;
+	sem_destroy(&c.done);
+}
+
+static bool mailbox_pending(struct rxe_worker *w)
+{
+	return __atomic_load_n(&w->calls, __ATOMIC_ACQUIRE) != NULL;
+}
+
+static uint32_t run_mailbox(struct rxe_worker *w)
+{
+	struct call *c, *next;
+	uint32_t n = 0;
+
+	if (!mailbox_pending(w))
+		return 0;
+	pthread_mutex_lock(&w->lock);
+	c = w->calls;
+	w->calls = NULL;
+	w->calls_tail = &w->calls;
+	pthread_mutex_unlock(&w->lock);
+	for (; c; c = next, n++) {
+		next = c->next;	/* c is gone once its caller wakes */
+		c->fn(w, c->arg);
+		sem_post(&c->done);
+	}
+	return n;
+}
+
+/* ---- engine callbacks ------------------------------------------------------ */
+
+static struct rxe_dev *dev_of(struct rxe_hca *hca)
+{
+	return hca->owner;
+}
+
+static struct rxe_pkt *op_pkt_alloc(void *ctx, struct rxe_hca *hca, struct rxe_address *addr,
+				    uint32_t hdr_len, uint32_t payload_len, uint32_t pad)
+{
+	struct rxe_worker *w = ctx;
+	struct rxe_dev *dev = dev_of(hca);
+	struct rxe_pkt *pkt;
+
+	pkt = dev->dp_ops->pkt_alloc(dev->dp, w->index, addr, hdr_len, payload_len, pad);
+	if (pkt)
+		pkt->hca = hca;
+	return pkt;
+}
+
+static void op_pkt_send(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt)
+{
+	struct rxe_worker *w = ctx;
+	struct rxe_dev *dev = dev_of(hca);
+
+	dev->dp_ops->pkt_send(dev->dp, w->index, pkt, !rxe_engine_params(w->engine)->crc_disable);
+}
+
+static void op_pkt_free(void *ctx, struct rxe_pkt *pkt)
+{
+	struct rxe_worker *w = ctx;
+	struct rxe_dev *dev = dev_of(pkt->hca);
+
+	dev->dp_ops->pkt_free(dev->dp, w->index, pkt);
+}
+
+static int op_copy(void *ctx, struct rxe_copy *c)
+{
+	struct rxe_worker *w = ctx;
+
+	return rxe_mem_copy(w->memq, c);
+}
+
+static void op_cq_event(void *ctx, struct rxe_cq *cq)
+{
+	(void)ctx;
+	rxe_uverbs_cq_event(cq);
+}
+
+static void op_async_event(void *ctx, enum rxe_event_kind kind, void *obj)
+{
+	(void)ctx;
+	rxe_uverbs_async_event(kind, obj);
+}
+
+static void op_qp_released(void *ctx, struct rxe_qp *qp)
+{
+	(void)ctx;
+	rxe_uverbs_qp_released(qp);
+}
+
+static const struct rxe_engine_ops engine_ops = {
+	.pkt_alloc = op_pkt_alloc,
+	.pkt_send = op_pkt_send,
+	.pkt_free = op_pkt_free,
+	.copy = op_copy,
+	.cq_event = op_cq_event,
+	.async_event = op_async_event,
+	.qp_released = op_qp_released,
+};
+
+/* The datapath's cfg->rx. */
+void rxe_worker_rx(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_pkt *pkt)
+{
+	(void)ctx;
+	pkt->hca = hca;
+	rxe_engine_rx(rxed.workers[worker]->engine, hca, pkt);
+}
+
+/* ---- doorbells -------------------------------------------------------------- */
+
+static int activate(struct rxe_worker *w, struct rxe_doorbell *db)
+{
+	if (db->active)
+		return 0;
+	if (w->nactive == w->active_room) {
+		uint32_t room = w->active_room ? 2 * w->active_room : 16;
+		void *p = realloc(w->active, room * sizeof(*w->active));
+
+		if (!p)
+			return -ENOMEM;
+		w->active = p;
+		w->active_room = room;
+	}
+	db->pos = w->nactive;
+	db->active = true;
+	db->idle_turns = 0;
+	w->active[w->nactive++] = db;
+	__atomic_store_n(&db->page->need_wakeup, 0, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static void deactivate(struct rxe_worker *w, struct rxe_doorbell *db)
+{
+	struct rxe_doorbell *last = w->active[--w->nactive];
+
+	w->active[db->pos] = last;
+	last->pos = db->pos;
+	db->active = false;
+	__atomic_store_n(&db->page->need_wakeup, 1, __ATOMIC_RELAXED);
+}
+
+int rxe_worker_db_add(struct rxe_worker *w, struct rxe_doorbell *db)
+{
+	/* Edge-triggered and never read: the client shares the counter. */
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = db};
+
+	db->active = false;
+	__atomic_store_n(&db->page->need_wakeup, 1, __ATOMIC_RELAXED);
+	return epoll_ctl(w->epfd, EPOLL_CTL_ADD, db->efd, &ev) ? -errno : 0;
+}
+
+void rxe_worker_db_del(struct rxe_worker *w, struct rxe_doorbell *db)
+{
+	epoll_ctl(w->epfd, EPOLL_CTL_DEL, db->efd, NULL);
+	if (db->active)
+		deactivate(w, db);
+}
+
+void rxe_db_attach(struct rxe_doorbell *db, struct rxe_db_entry *e, uint32_t handle)
+{
+	e->slot = handle % RXE_DOORBELL_SLOTS;
+	e->next = db->slots[e->slot];
+	db->slots[e->slot] = e;
+}
+
+void rxe_db_detach(struct rxe_doorbell *db, struct rxe_db_entry *e)
+{
+	struct rxe_db_entry **p = &db->slots[e->slot];
+
+	while (*p && *p != e)
+		p = &(*p)->next;
+	if (*p)
+		*p = e->next;
+}
+
+static uint32_t ring_word(struct rxe_doorbell *db, unsigned int word)
+{
+	uint64_t bits = __atomic_exchange_n(&db->page->bits[word], 0, __ATOMIC_ACQ_REL);
+	uint32_t n = 0;
+
+	while (bits) {
+		unsigned int slot = word * 64 + __builtin_ctzll(bits);
+
+		bits &= bits - 1;
+		for (struct rxe_db_entry *e = db->slots[slot]; e; e = e->next, n++)
+			rxe_qp_doorbell(e->qp);
+	}
+	return n;
+}
+
+static uint32_t scan_doorbell(struct rxe_doorbell *db)
+{
+	uint64_t words;
+	uint32_t n = 0;
+
+	if (!__atomic_load_n(&db->page->summary, __ATOMIC_RELAXED))
+		return 0;
+	words = __atomic_exchange_n(&db->page->summary, 0, __ATOMIC_ACQ_REL);
+	for (; words; words &= words - 1)
+		n += ring_word(db, __builtin_ctzll(words));
+	return n;
+}
+
+static uint32_t scan_doorbells(struct rxe_worker *w)
+{
+	uint32_t n = 0, got;
+
+	for (uint32_t i = 0; i < w->nactive;) {
+		struct rxe_doorbell *db = w->active[i];
+
+		got = scan_doorbell(db);
+		n += got;
+		db->idle_turns = got ? 0 : db->idle_turns + 1;
+		if (db->idle_turns < DB_IDLE_TURNS) {
+			i++;
+			continue;
+		}
+		deactivate(w, db);	/* puts another one at i */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		got = scan_doorbell(db);
+		if (got && !activate(w, db))
+			n += got;
+	}
+	return n;
+}
+
+/* ---- devices ------------------------------------------------------------------ */
+
+static void attach_dev(struct rxe_worker *w, void *arg)
+{
+	struct rxe_dev *dev = arg;
+	struct attached *devs = realloc(w->devs, (w->ndevs + 1) * sizeof(*devs)), *a;
+
+	if (!devs) {
+		log_err("attaching device %s to worker %u: out of memory", dev->name, w->index);
+		return;
+	}
+	w->devs = devs;
+	a = &devs[w->ndevs++];
+	a->dev = dev;
+	a->npfd = dev->dp_ops->pollfds(dev->dp, w->index, a->pfd, MAX_POLLFDS);
+	for (int i = 0; i < a->npfd; i++) {
+		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
+
+		if (epoll_ctl(w->epfd, EPOLL_CTL_ADD, a->pfd[i].fd, &ev))
+			log_err("watching a socket of device %s on worker %u: %s", dev->name,
+				w->index, strerror(errno));
+	}
+}
+
+static void detach_dev(struct rxe_worker *w, void *arg)
+{
+	for (uint32_t i = 0; i < w->ndevs; i++) {
+		struct attached *a = &w->devs[i];
+
+		if (a->dev != arg)
+			continue;
+		for (int j = 0; j < a->npfd; j++)
+			epoll_ctl(w->epfd, EPOLL_CTL_DEL, a->pfd[j].fd, NULL);
+		*a = w->devs[--w->ndevs];
+		return;
+	}
+}
+
+void rxe_workers_attach(struct rxe_dev *dev)
+{
+	for (uint32_t i = 0; i < rxed.nr_workers; i++)
+		rxe_worker_call(rxed.workers[i], attach_dev, dev);
+}
+
+void rxe_workers_detach(struct rxe_dev *dev)
+{
+	for (uint32_t i = 0; i < rxed.nr_workers; i++)
+		rxe_worker_call(rxed.workers[i], detach_dev, dev);
+}
+
+uint64_t rxe_workers_counter(const struct rxe_dev *dev, enum rxe_hw_counter c)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < rxed.nr_workers; i++) {
+		const uint64_t *v = rxe_engine_counters(rxed.workers[i]->engine, &dev->hca);
+
+		if (v)
+			sum += __atomic_load_n(&v[c], __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+/* ---- the loop -------------------------------------------------------------------- */
+
+static void refresh_params(struct rxe_worker *w)
+{
+	struct rxe_engine_params *p = rxe_engine_params(w->engine);
+
+	p->crc_disable = rxe_param(rxed.params, RXE_PARAM_CRC_DISABLE);
+	p->fast_comp = rxe_param(rxed.params, RXE_PARAM_FAST_COMP);
+	p->fast_req = rxe_param(rxed.params, RXE_PARAM_FAST_REQ);
+	p->fast_resp = rxe_param(rxed.params, RXE_PARAM_FAST_RESP);
+	p->fast_arb = rxe_param(rxed.params, RXE_PARAM_FAST_ARB);
+	p->nsec_per_packet = rxe_param(rxed.params, RXE_PARAM_NSEC_PER_PACKET);
+	p->nsec_per_kbyte = rxe_param(rxed.params, RXE_PARAM_NSEC_PER_KBYTE);
+	p->max_packet_per_ack = rxe_param(rxed.params, RXE_PARAM_MAX_PACKET_PER_ACK);
+	p->max_skb_per_qp = rxe_param(rxed.params, RXE_PARAM_MAX_SKB_PER_QP);
+	p->max_req_comp_gap = rxe_param(rxed.params, RXE_PARAM_MAX_REQ_COMP_GAP);
+}
+
+/* One turn; true when anything was done or more is ready. */
+static bool turn(struct rxe_worker *w)
+{
+	uint32_t work;
+	bool more;
+
+	refresh_params(w);
+	rxe_engine_set_now(w->engine, rxe_now_ns());
+	work = run_mailbox(w);
+	for (uint32_t i = 0; i < w->ndevs; i++) {
+		struct rxe_dev *dev = w->devs[i].dev;
+
+		work += dev->dp_ops->rx_burst(dev->dp, w->index, RX_BUDGET);
+	}
+	work += rxe_mem_reap(w->memq);
+	work += scan_doorbells(w);
+	more = rxe_engine_run(w->engine, TX_BUDGET);
+	for (uint32_t i = 0; i < w->ndevs; i++)
+		w->devs[i].dev->dp_ops->flush(w->devs[i].dev->dp, w->index);
+	return work || more;
+}
+
+static bool must_stay_awake(struct rxe_worker *w)
+{
+	if (mailbox_pending(w) || rxe_mem_queue_pending(w->memq) ||
+	    __atomic_load_n(&w->stop, __ATOMIC_RELAXED))
+		return true;
+	for (uint32_t i = 0; i < w->nactive; i++)
+		if (__atomic_load_n(&w->active[i]->page->summary, __ATOMIC_RELAXED))
+			return true;
+	for (uint32_t i = 0; i < w->ndevs; i++)
+		if (w->devs[i].dev->dp_ops->pending(w->devs[i].dev->dp, w->index))
+			return true;
+	return false;
+}
+
+static void wait_events(struct rxe_worker *w)
+{
+	uint64_t due = rxe_engine_next_timer(w->engine), now = rxe_now_ns(), n;
+	struct epoll_event ev[EPOLL_BATCH];
+	struct timespec ts = {0, 0}, *timeout = &ts;
+	int got;
+
+	if (due == UINT64_MAX) {
+		timeout = NULL;
+	} else if (due > now) {
+		ts.tv_sec = (due - now) / 1000000000ull;
+		ts.tv_nsec = (due - now) % 1000000000ull;
+	}
+	rcu_thread_offline();
+	got = epoll_pwait2(w->epfd, ev, EPOLL_BATCH, timeout, NULL);
+	rcu_thread_online();
+	for (int i = 0; i < got; i++) {
+		if (ev[i].data.ptr == w) {
+			if (read(w->wakefd, &n, sizeof(n)) < 0)
+				continue;
+		} else if (ev[i].data.ptr && activate(w, ev[i].data.ptr)) {
+			scan_doorbell(ev[i].data.ptr);	/* no memory to poll it */
+		}
+	}
+}
+
+static void set_need_wakeup(struct rxe_worker *w, uint32_t value)
+{
+	for (uint32_t i = 0; i < w->nactive; i++)
+		__atomic_store_n(&w->active[i]->page->need_wakeup, value, __ATOMIC_RELAXED);
+}
+
+static void sleep_a_while(struct rxe_worker *w)
+{
+	set_need_wakeup(w, 1);
+	__atomic_store_n(&w->sleeping, 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!must_stay_awake(w))
+		wait_events(w);
+	__atomic_store_n(&w->sleeping, 0, __ATOMIC_RELAXED);
+	set_need_wakeup(w, 0);
+}
+
+static void *worker_main(void *arg)
+{
+	struct rxe_worker *w = arg;
+	uint64_t last_work = rxe_now_ns();
+
+	rcu_register_thread();
+	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
+		if (turn(w))
+			last_work = rxe_now_ns();
+		else if (rxe_now_ns() - last_work > w->poll_ns)
+			sleep_a_while(w);
+		else
+			sched_yield();
+		rcu_quiescent_state();
+	}
+	rcu_unregister_thread();
+	return NULL;
+}
+
+static void worker_free(struct rxe_worker *w)
+{
+	if (w->engine)
+		rxe_engine_free(w->engine);
+	if (w->memq)
+		rxe_mem_queue_free(w->memq);
+	if (w->epfd >= 0)
+		close(w->epfd);
+	if (w->wakefd >= 0)
+		close(w->wakefd);
+	free(w->active);
+	free(w->devs);
+	free(w);
+}
+
+static struct rxe_worker *worker_new(uint32_t index, uint32_t poll_us)
+{
+	struct rxe_worker *w = aligned_alloc(64, (sizeof(*w) + 63) & ~63ul);
+	struct rxe_mem_waker waker = {.wake = wake, .arg = w};
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = w};
+
+	if (!w)
+		return NULL;
+	memset(w, 0, sizeof(*w));
+	w->index = index;
+	w->poll_ns = (uint64_t)poll_us * 1000;
+	w->calls_tail = &w->calls;
+	pthread_mutex_init(&w->lock, NULL);
+	w->epfd = epoll_create1(EPOLL_CLOEXEC);
+	w->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->engine = rxe_engine_new(&engine_ops, w);
+	w->memq = rxe_mem_queue_new(&waker);
+	if (w->epfd < 0 || w->wakefd < 0 || !w->engine || !w->memq ||
+	    epoll_ctl(w->epfd, EPOLL_CTL_ADD, w->wakefd, &ev)) {
+		worker_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+int rxe_workers_start(uint32_t n, uint32_t poll_us)
+{
+	char name[16];
+
+	rxed.workers = calloc(n, sizeof(*rxed.workers));
+	if (!rxed.workers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		struct rxe_worker *w = worker_new(i, poll_us);
+		int err = w ? pthread_create(&w->thread, NULL, worker_main, w) : ENOMEM;
+
+		if (err) {
+			log_err("starting worker %u: %s", i, strerror(err));
+			if (w)
+				worker_free(w);
+			rxe_workers_stop();
+			return -err;
+		}
+		snprintf(name, sizeof(name), "rxed/%u", i);
+		pthread_setname_np(w->thread, name);
+		rxed.workers[i] = w;
+		rxed.nr_workers = i + 1;
+	}
+	return 0;
+}
+
+static void stop_worker(struct rxe_worker *w, void *arg)
+{
+	(void)arg;
+	__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+}
+
+void rxe_workers_stop(void)
+{
+	for (uint32_t i = 0; i < rxed.nr_workers; i++) {
+		struct rxe_worker *w = rxed.workers[i];
+
+		rxe_worker_call(w, stop_worker, NULL);
+		pthread_join(w->thread, NULL);
+		worker_free(w);
+	}
+	rxed.nr_workers = 0;
+	free(rxed.workers);
+	rxed.workers = NULL;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which paths are ours: the RDMA parts of /sys/class are files of the daemon's
+ * run directory, and /dev/infiniband/uverbsN is a device of its if they say so.
+ * What the daemon does not have stays the kernel's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "verbs/internal.h"
+
+/* Directories with one entry per device, and single entries. */
+static const struct root {
+	const char *path;
+	bool is_class; /* what follows is a device's name */
+} roots[] = {
+	{"/sys/class/infiniband", true},
+	{"/sys/class/infiniband_verbs", true},
+	{"/sys/class/misc/rdma_cm", false},
+};
+
+#define NODE_PREFIX "/dev/infiniband/uverbs"
+
+static bool exists(const char *path)
+{
+	return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;
+}
+
+/*
+ * Copies path without "." and doubled or trailing slashes. False when it does
+ * not fit or has "..", which only the kernel can follow.
+ */
+static bool clean(const char *path, char *out, size_t size)
+{
+	size_t n = 0;
+
+	while (*path) {
+		size_t part = strcspn(path, "/");
+
+		if (part == 2 && !memcmp(path, "..", 2))
+			return false;
+		if (part && !(part == 1 && *path == '.')) {
+			if (n + 1 + part >= size)
+				return false;
+			out[n++] = '/';
+			memcpy(out + n, path, part);
+			n += part;
+		}
+		path += part + (path[part] == '/');
+	}
+	out[n] = '\0';
+	return true;
+}
+
+/* The rest of path behind a root ("" or "/..."), or NULL. */
+static const char *below(const char *path, const char *root)
+{
+	size_t n = strlen(root);
+
+	return !strncmp(path, root, n) && (path[n] == '/' || !path[n]) ? path + n : NULL;
+}
+
+/* buf = rundir + path; false when too long. */
+static bool in_rundir(char *buf, size_t size, const char *path, size_t len)
+{
+	const char *rundir = rxe_rundir();
+	size_t n = strlen(rundir);
+
+	if (n + len >= size)
+		return false;
+	memcpy(buf, rundir, n);
+	memcpy(buf + n, path, len);
+	buf[n + len] = '\0';
+	return true;
+}
+
+/* Counters are files that the daemon writes when somebody asks. */
+static void sync_counters(const char *path)
+{
+	char reply[256];
+	struct rxe_ipc_msg msg = {.buf = reply, .size = sizeof(reply)};
+	int sock;
+
+	if (!strstr(path, "/hw_counters") && !strstr(path, "/counters"))
+		return;
+	sock = rxe_ipc_connect(rxe_rundir());
+	if (sock < 0)
+		return; /* the last values, as of a device that was unplugged */
+	path += strlen("/sys/");
+	if (!rxe_ipc_call(sock, RXE_IPC_SYSFS_SYNC, path, strlen(path), &msg))
+		rxe_ipc_close_fds(&msg, 0);
+	rxe_raw_close(sock);
+}
+
+static enum rxe_path_kind classify_sysfs(const struct root *root, const char *path,
+					 const char *rest, struct rxe_path *out)
+{
+	size_t entry = rest - path; /* length of the part that decides */
+
+	if (root->is_class && *rest)
+		entry += 1 + strcspn(rest + 1, "/");
+	if (!in_rundir(out->buf, sizeof(out->buf), path, entry) || !exists(out->buf))
+		return RXE_PATH_NATIVE;
+	if (root->is_class && !*rest && exists(path))
+		return RXE_PATH_NATIVE; /* the list of the kernel's devices */
+	if (!in_rundir(out->buf, sizeof(out->buf), path, strlen(path)))
+		return RXE_PATH_NATIVE;
+	sync_counters(path);
+	return RXE_PATH_SYSFS;
+}
+
+static enum rxe_path_kind classify_node(const char *number, struct rxe_path *out)
+{
+	static const char dir[] = "/sys/class/infiniband_verbs/uverbs";
+	char path[sizeof(dir) + 16];
+	size_t digits = strspn(number, "0123456789");
+
+	if (!digits || digits > 4 || number[digits] || (number[0] == '0' && digits > 1))
+		return RXE_PATH_NATIVE;
+	strcpy(path, dir);
+	strcat(path, number);
+	strcat(path, "/dev");
+	if (!in_rundir(out->buf, sizeof(out->buf), path, strlen(path)) || !exists(out->buf))
+		return RXE_PATH_NATIVE;
+	out->minor = atoi(number);
+	return RXE_PATH_NODE;
+}
+
+static enum rxe_path_kind classify(const char *path, struct rxe_path *out)
+{
+	const char *rest;
+
+	if (!strncmp(path, NODE_PREFIX, strlen(NODE_PREFIX)))
+		return classify_node(path + strlen(NODE_PREFIX), out);
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		rest = below(path, roots[i].path);
+		if (rest)
+			return classify_sysfs(&roots[i], path, rest, out);
+	}
+	return RXE_PATH_NATIVE;
+}
+
+enum rxe_path_kind rxe_path_classify(const char *path, struct rxe_path *out)
+{
+	char cleaned[384];
+	int saved = errno;
+
+	out->kind = RXE_PATH_NATIVE;
+	if (rxe_path_suspect(path) && clean(path, cleaned, sizeof(cleaned)))
+		out->kind = classify(cleaned, out);
+	errno = saved;
+	return out->kind;
+}
