@@ -31,7 +31,7 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 BPF_OBJ := $(patsubst bpf/%.c,$(B)/%.o,$(BPF_SRC))
 PROGS := $(B)/rxed $(B)/rxe $(B)/librxe_verbs.so
 
-.PHONY: all demo check bench install clean format deps
+.PHONY: all demo check bench install clean format format-check deps
 all: $(BPF_OBJ) $(PROGS)
 
 $(B)/obj/%.o: %.c
@@ -73,6 +73,52 @@ clean:
 	rm -rf $(B)
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
+format-check:
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+
+# The set-up runs first: what it installs decides the flags above, so that the
+# rest is a make of its own.
+deps:
+	@scripts/deps.sh build demo check
+demo:
+	@scripts/deps.sh build demo
+	@$(MAKE) --no-print-directory all
+	@scripts/demo.sh
+check:
+	@scripts/deps.sh build demo check
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory run-checks
+bench:
+	@scripts/deps.sh build demo bench
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) -C bench run B=$(abspath $(B))
 
 CHECK_TARGETS :=
 -include $(wildcard tests/*.mk)
+
+# Every group, also after one that failed; the last line counts the groups.
+.PHONY: run-checks
+run-checks:
+	@passed=0; failed=0; names=; \
+	for t in $(CHECK_TARGETS); do \
+		echo "== $$t"; \
+		if $(MAKE) --no-print-directory $$t; then passed=$$((passed + 1)); \
+		else failed=$$((failed + 1)); names="$$names $$t"; fi; \
+	done; \
+	[ -z "$$names" ] || echo "failed:$$names"; \
+	echo "groups: $$passed passed, $$failed failed"; \
+	[ $$failed -eq 0 ]
+
+DESTDIR	?=
+PREFIX	?= /usr/local
+LIBDIR	?= $(PREFIX)/lib/rxe
+install: all
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)
+	install $(B)/rxed $(DESTDIR)$(PREFIX)/sbin/
+	install $(B)/rxe $(DESTDIR)$(PREFIX)/bin/
+	install $(B)/librxe_verbs.so $(DESTDIR)$(LIBDIR)/
+	install -m 644 $(BPF_OBJ) $(DESTDIR)$(LIBDIR)/
+	for n in 7 8; do \
+		install -d $(DESTDIR)$(PREFIX)/share/man/man$$n; \
+		install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n/; \
+	done

@@ -34,7 +34,9 @@ struct world {
 	uint32_t ah[2];
 	double late_copies, no_room;
 	uint64_t copy_ns;
-	uint64_t kill_at; /* a QP is put to death; UINT64_MAX: none */
+	uint64_t kill_at;  /* a QP is put to death; UINT64_MAX: none */
+	uint64_t drain_at; /* a send queue drains in SQD; UINT64_MAX: none */
+	struct sim_qp *draining;
 	uint64_t now, steps;
 };
 
@@ -189,6 +191,7 @@ static void make_world(struct world *w, uint64_t seed)
 	}
 	make_link(w);
 	w->kill_at = sim_chance(&w->rng, .15) ? w->now + sim_below(&w->rng, 3000000) : UINT64_MAX;
+	w->drain_at = sim_chance(&w->rng, .2) ? w->now + sim_below(&w->rng, 500000) : UINT64_MAX;
 	for (int h = 0; h < 2; h++) {
 		struct rxe_address av = {.sip = w->host[h].ip, .dip = w->host[!h].ip};
 
@@ -231,6 +234,30 @@ static void kill_one(struct world *w)
 	} else if (sim_qp_set_state(&p->qp[h], RXE_QPS_ERR)) {
 		sim_fail("a QP cannot be put into ERR");
 	}
+}
+
+/* Into SQD, and back to RTS as soon as the transport allows it. */
+static void drain_one(struct world *w)
+{
+	struct rxe_qp_attr a;
+
+	if (!w->draining) {
+		struct sim_qp *qp =
+			&w->pair[sim_below(&w->rng, w->nr_pairs)].qp[sim_below(&w->rng, 2)];
+
+		if (qp->qp && rxe_qp_get_state(qp->qp) == RXE_QPS_RTS &&
+		    !sim_qp_set_state(qp, RXE_QPS_SQD))
+			w->draining = qp;
+	} else if (!w->draining->qp || rxe_qp_get_state(w->draining->qp) != RXE_QPS_SQD) {
+		w->draining = NULL;
+	} else {
+		rxe_qp_query(w->draining->qp, &a);
+		if (a.sq_draining != !!sim_qp_set_state(w->draining, RXE_QPS_RTS))
+			sim_fail("a QP that drains could leave SQD, or one that has could not");
+		if (!a.sq_draining)
+			w->draining = NULL;
+	}
+	w->drain_at = w->now + sim_below(&w->rng, 300000);
 }
 
 static void set_now(struct world *w, uint64_t now)
@@ -313,6 +340,8 @@ static void play(struct world *w)
 		}
 		if (w->now >= w->kill_at)
 			kill_one(w);
+		if (w->now >= w->drain_at)
+			drain_one(w);
 		if (++w->steps > MAX_STEPS || w->now > MAX_VIRTUAL_NS) {
 			describe_stuck(w);
 			sim_fail("no end after %llu steps and %llu ms",

@@ -178,7 +178,7 @@ static void retry_now(struct rxe_qp *qp)
 
 void rxe_comp_timeout(struct rxe_deadline *d)
 {
-	struct rxe_qp *qp = (struct rxe_qp *)((char *)d - offsetof(struct rxe_qp, comp.timeout));
+	struct rxe_qp *qp = rxe_qp_of(d, comp.timeout);
 	struct rxe_completer *comp = &qp->comp;
 
 	if (comp->timeout_at == UINT64_MAX)
@@ -431,9 +431,9 @@ static void rx_data(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pkt
 	bool clear;
 
 	if (rxe_psn_diff(info->psn, req->una) < 0 || qp->busy_ops[RXE_XFER_COMP] >= RXE_MAX_SLOTS) {
-		rxe_engine_drop(qp->engine, qp->stats, pkt,
-				rxe_psn_diff(info->psn, req->una) < 0 ? RXE_HW_DROP_SEQ
-								      : RXE_HW_DROP_BUSY);
+		rxe_qp_drop(qp, pkt,
+			    rxe_psn_diff(info->psn, req->una) < 0 ? RXE_HW_DROP_SEQ
+								  : RXE_HW_DROP_BUSY);
 		return;
 	}
 	/* A response acknowledges the SENDs and WRITEs before its request. */
@@ -441,14 +441,14 @@ static void rx_data(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pkt
 	w = oldest_unacked(qp);
 	if (!clear || !w || info->psn != req->una ||
 	    !(w->wr->flags & info->op->flags & (RXE_F_READ | RXE_F_ATOMIC))) {
-		rxe_engine_drop(qp->engine, qp->stats, pkt, RXE_HW_DROP_SEQ);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_SEQ);
 		retry_now(qp);
 		rxe_comp_update(qp);
 		return;
 	}
 	x = rxe_xfer_new(qp, RXE_XFER_COMP);
 	if (!x) {
-		rxe_engine_drop(qp->engine, qp->stats, pkt, RXE_HW_DROP_BUSY);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_BUSY);
 		return;
 	}
 	x->pkt = pkt;
@@ -475,12 +475,12 @@ void rxe_comp_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinf
 	int32_t behind = rxe_psn_diff(info->psn, req->una);
 
 	if (qp->attr.qp_state != RXE_QPS_RTS && qp->attr.qp_state != RXE_QPS_SQD) {
-		rxe_engine_drop(qp->engine, qp->stats, pkt, RXE_HW_DROP_STATE);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_STATE);
 		return;
 	}
 	/* What was never sent cannot be answered. */
 	if (rxe_psn_diff(info->psn, req->sent_psn) >= 0) {
-		rxe_engine_drop(qp->engine, qp->stats, pkt, RXE_HW_DROP_SEQ);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_SEQ);
 		return;
 	}
 	if (info->op->flags & (RXE_F_READ | RXE_F_ATOMIC)) {

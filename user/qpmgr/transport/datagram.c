@@ -22,11 +22,6 @@ static void make_grh(uint8_t grh[RXE_GRH_LEN], const struct rxe_pkt *pkt)
 	}
 }
 
-static void drop(struct rxe_qp *qp, struct rxe_pkt *pkt, enum rxe_hw_counter why)
-{
-	rxe_engine_drop(qp->engine, qp->stats, pkt, why);
-}
-
 static void describe(struct rxe_xfer *x, const struct rxe_pktinfo *info)
 {
 	x->slot.completes = true;
@@ -69,30 +64,30 @@ void rxe_dgram_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 	struct rxe_xfer *x;
 
 	if (info->qkey != qp->attr.qkey) {
-		drop(qp, pkt, RXE_HW_DROP_QKEY);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_QKEY);
 		return;
 	}
 	if (qp->resp.fault) {
-		drop(qp, pkt, RXE_HW_DROP_STATE);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_STATE);
 		return;
 	}
 	if (pkt->payload_len > rxe_ud_mtu(qp->hca)) {
-		drop(qp, pkt, RXE_HW_DROP_LENGTH);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_LENGTH);
 		return;
 	}
 	rwqe = next_rwqe(qp);
 	if (!rwqe) {
-		drop(qp, pkt, RXE_HW_DROP_NO_RECV);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_NO_RECV);
 		return;
 	}
 	/* C9-92: too long for the buffer is a silent drop; the WQE stays. */
 	if (!rwqe->status && pkt->payload_len + RXE_GRH_LEN > rwqe->length) {
-		drop(qp, pkt, RXE_HW_DROP_LENGTH);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_LENGTH);
 		return;
 	}
 	x = rxe_resp_new_slot(qp, RXE_SLOT_DATA, info->psn);
 	if (!x) {
-		drop(qp, pkt, RXE_HW_DROP_BUSY);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_BUSY);
 		return;
 	}
 	x->pkt = pkt;

@@ -257,13 +257,6 @@ struct rxe_qp *rxe_engine_find_qp(struct rxe_engine *e, struct rxe_hca *hca, uin
 
 /* ---- receive --------------------------------------------------------------------------------- */
 
-static const uint8_t classes[] = {
-	[RXE_QPT_GSI] = RXE_CLASS_UD,
-	[RXE_QPT_RC] = RXE_CLASS_RC,
-	[RXE_QPT_UC] = RXE_CLASS_UC,
-	[RXE_QPT_UD] = RXE_CLASS_UD,
-};
-
 /* Same partition, and not two limited members (the top bit is full membership). */
 static bool pkey_ok(uint16_t a, uint16_t b)
 {
@@ -281,8 +274,7 @@ static enum rxe_hw_counter check_qp(const struct rxe_qp *qp, const struct rxe_pk
 {
 	enum rxe_qp_state s = qp->attr.qp_state;
 
-	if (RXE_OP_CLASS(info->opcode) != classes[qp->init.type] || s < RXE_QPS_RTR ||
-	    s == RXE_QPS_ERR)
+	if (RXE_OP_CLASS(info->opcode) != rxe_qp_class(qp) || s < RXE_QPS_RTR || s == RXE_QPS_ERR)
 		return RXE_HW_DROP_STATE;
 	if (!pkey_ok(info->pkey, qp->hca->pkey))
 		return RXE_HW_DROP_PKEY;

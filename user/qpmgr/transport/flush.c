@@ -89,7 +89,7 @@ void rxe_flush_run(struct rxe_qp *qp)
 
 void rxe_flush_poll(struct rxe_deadline *d)
 {
-	struct rxe_qp *qp = (struct rxe_qp *)((char *)d - offsetof(struct rxe_qp, flush_poll));
+	struct rxe_qp *qp = rxe_qp_of(d, flush_poll);
 
 	if (qp->flush_wait < FLUSH_POLL_MAX_NS)
 		qp->flush_wait *= 2;

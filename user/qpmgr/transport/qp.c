@@ -405,16 +405,9 @@ void rxe_qp_send_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	e->ops->pkt_send(e->ctx, qp->hca, pkt);
 }
 
-static const uint8_t classes[] = {
-	[RXE_QPT_GSI] = RXE_CLASS_UD,
-	[RXE_QPT_RC] = RXE_CLASS_RC,
-	[RXE_QPT_UC] = RXE_CLASS_UC,
-	[RXE_QPT_UD] = RXE_CLASS_UD,
-};
-
 struct rxe_pktinfo rxe_qp_pktinfo(const struct rxe_qp *qp, enum rxe_op op, uint32_t psn)
 {
-	uint8_t opcode = RXE_OPCODE(classes[qp->init.type], op);
+	uint8_t opcode = RXE_OPCODE(rxe_qp_class(qp), op);
 
 	return (struct rxe_pktinfo){
 		.op = rxe_opcode_info(opcode),

@@ -126,6 +126,31 @@ static inline bool rxe_qp_is_dgram(const struct rxe_qp *qp)
 	return qp->init.type == RXE_QPT_UD || qp->init.type == RXE_QPT_GSI;
 }
 
+static inline bool rxe_qp_is_rc(const struct rxe_qp *qp)
+{
+	return qp->init.type == RXE_QPT_RC;
+}
+
+/* Service class of the QP's opcodes. */
+static inline uint8_t rxe_qp_class(const struct rxe_qp *qp)
+{
+	return rxe_qp_is_rc(qp) ? RXE_CLASS_RC : rxe_qp_is_dgram(qp) ? RXE_CLASS_UD : RXE_CLASS_UC;
+}
+
+/* PSNs that len bytes of a connected QP take. */
+static inline uint32_t rxe_qp_psns(const struct rxe_qp *qp, uint32_t len)
+{
+	return len ? (len - 1) / qp->mtu + 1 : 1;
+}
+
+static inline void rxe_qp_drop(struct rxe_qp *qp, struct rxe_pkt *pkt, enum rxe_hw_counter why)
+{
+	rxe_engine_drop(qp->engine, qp->stats, pkt, why);
+}
+
+/* The QP whose member a deadline is. */
+#define rxe_qp_of(d, member) ((struct rxe_qp *)((char *)(d)-offsetof(struct rxe_qp, member)))
+
 static inline struct rxe_swqe *rxe_swqe(const struct rxe_qp *qp, uint32_t index)
 {
 	return qp->req.win[index & qp->req.win_mask];

@@ -162,7 +162,7 @@ static struct rxe_rd_res *free_resource(struct rxe_qp *qp)
 static enum rxe_fault begin_read(struct rxe_qp *qp, struct rxe_xfer *x, struct rxe_rd_res *res,
 				 const struct rxe_pktinfo *info)
 {
-	uint32_t n = info->len ? (info->len - 1) / qp->mtu + 1 : 1;
+	uint32_t n = rxe_qp_psns(qp, info->len);
 	struct rxe_mr *mr;
 	uint64_t va;
 
@@ -284,7 +284,7 @@ static bool read_matches(const struct rxe_qp *qp, const struct rxe_rd_res *res,
 static void answer_from(const struct rxe_qp *qp, struct rxe_xfer *x, const struct rxe_rd_res *res,
 			const struct rxe_pktinfo *info)
 {
-	uint32_t n = info->len ? (info->len - 1) / qp->mtu + 1 : 1;
+	uint32_t n = rxe_qp_psns(qp, info->len);
 
 	x->slot.rd.va = res->va;
 	x->slot.rd.rkey = res->rkey;

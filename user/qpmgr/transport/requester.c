@@ -15,19 +15,12 @@
 
 enum step { STEP_SENT, STEP_WAIT, STEP_NO_ROOM };
 
-static bool is_rc(const struct rxe_qp *qp)
-{
-	return qp->init.type == RXE_QPT_RC;
-}
-
-/* Packets in PSNs of a message (READ: of its responses). */
+/* PSNs of a message (READ: of its responses). */
 static uint32_t psns_of(const struct rxe_qp *qp, const struct rxe_swqe *w)
 {
-	uint32_t n = 1;
-
-	if (!rxe_qp_is_dgram(qp) && !(w->wr->flags & RXE_F_ATOMIC) && w->length)
-		n = (w->length - 1) / qp->mtu + 1;
-	return n;
+	if (rxe_qp_is_dgram(qp) || (w->wr->flags & RXE_F_ATOMIC))
+		return 1;
+	return rxe_qp_psns(qp, w->length);
 }
 
 /* ---- taking WQEs ------------------------------------------------------- */
@@ -126,7 +119,7 @@ static bool start_wqe(struct rxe_qp *qp, struct rxe_swqe *w)
 	}
 	if ((w->flags & RXE_SEND_FENCE) && req->rd_open)
 		return false;
-	if (is_rc(qp) && !has_credit(qp, w))
+	if (rxe_qp_is_rc(qp) && !has_credit(qp, w))
 		return false;
 	if ((w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC)) && !start_rd_atomic(qp, w))
 		return false;
@@ -193,7 +186,7 @@ static struct rxe_pktinfo make_headers(struct rxe_qp *qp, const struct rxe_swqe 
 	info.rkey = w->rkey;
 	info.len = w->length - c->offset;
 	info.imm = w->imm;
-	info.ack_req = is_rc(qp) && wants_ack(qp, c);
+	info.ack_req = rxe_qp_is_rc(qp) && wants_ack(qp, c);
 	info.solicited = c->last && (w->flags & RXE_SEND_SOLICITED) && (w->wr->flags & RXE_F_RWQE);
 	if (w->wr->flags & RXE_F_ATOMIC) {
 		bool cas = w->wr->wc_opcode == IB_UVERBS_WC_COMP_SWAP;
@@ -330,7 +323,7 @@ static void tx_sent(struct rxe_qp *qp, const struct rxe_xfer *x)
 {
 	struct rxe_requester *req = &qp->req;
 
-	if (is_rc(qp)) {
+	if (rxe_qp_is_rc(qp)) {
 		if (rxe_psn_diff(x->tx.end_psn, req->sent_psn) > 0)
 			req->sent_psn = x->tx.end_psn;
 		rxe_comp_sent(qp);
@@ -365,7 +358,7 @@ static void send_ready(struct rxe_qp *qp)
 		else
 			rxe_xfer_drop(x); /* its AH is gone: lost, as UD may be */
 	}
-	if (sent && !is_rc(qp))
+	if (sent && !rxe_qp_is_rc(qp))
 		rxe_comp_update(qp);
 }
 
@@ -419,7 +412,7 @@ bool rxe_req_is_paced(struct rxe_qp *qp)
 
 void rxe_req_pace_expired(struct rxe_deadline *d)
 {
-	rxe_qp_kick((struct rxe_qp *)((char *)d - offsetof(struct rxe_qp, req.pace)));
+	rxe_qp_kick(rxe_qp_of(d, req.pace));
 }
 
 /* ---- the run ------------------------------------------------------------------ */
@@ -438,7 +431,8 @@ static bool window_open(const struct rxe_qp *qp)
 
 	if (req->nr_tx >= p->max_skb_per_qp)
 		return false;
-	return !is_rc(qp) || rxe_psn_diff(req->next_psn, req->una) < (int32_t)p->max_req_comp_gap;
+	return !rxe_qp_is_rc(qp) ||
+	       rxe_psn_diff(req->next_psn, req->una) < (int32_t)p->max_req_comp_gap;
 }
 
 bool rxe_req_waits(const struct rxe_qp *qp)
@@ -509,7 +503,7 @@ void rxe_req_go_back(struct rxe_qp *qp)
 
 void rxe_req_rnr_expired(struct rxe_deadline *d)
 {
-	struct rxe_qp *qp = (struct rxe_qp *)((char *)d - offsetof(struct rxe_qp, req.rnr));
+	struct rxe_qp *qp = rxe_qp_of(d, req.rnr);
 
 	qp->req.rnr_wait = false;
 	rxe_req_go_back(qp);

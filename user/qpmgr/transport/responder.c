@@ -15,16 +15,6 @@ static bool uc_ignores(enum rxe_fault f)
 	return f == FAULT_RNR || f == FAULT_INV_REQ || f == FAULT_ACCESS || f == FAULT_LENGTH;
 }
 
-static bool is_rc(const struct rxe_qp *qp)
-{
-	return qp->init.type == RXE_QPT_RC;
-}
-
-static void drop(struct rxe_qp *qp, struct rxe_pkt *pkt, enum rxe_hw_counter why)
-{
-	rxe_engine_drop(qp->engine, qp->stats, pkt, why);
-}
-
 /* ---- arrival: sequence --------------------------------------------------------------- */
 
 static enum rxe_fault check_sequence(struct rxe_qp *qp, const struct rxe_pktinfo *info)
@@ -217,7 +207,7 @@ static void refuse(struct rxe_qp *qp, enum rxe_fault f, const struct rxe_pktinfo
 
 	if (f == FAULT_DROP)
 		return;
-	if (!is_rc(qp) && uc_ignores(f)) {
+	if (!rxe_qp_is_rc(qp) && uc_ignores(f)) {
 		abandon_message(qp);
 		resp->psn = rxe_psn_add(info->psn, 1);
 		return;
@@ -236,7 +226,7 @@ static void rx_data(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pkt
 	enum rxe_fault f;
 
 	if (!x) {
-		drop(qp, pkt, RXE_HW_DROP_BUSY);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_BUSY);
 		return;
 	}
 	x->pkt = pkt;
@@ -246,7 +236,7 @@ static void rx_data(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pkt
 		return;
 	}
 	rxe_xfer_drop(x);
-	if (!is_rc(qp) && f == FAULT_RNR)
+	if (!rxe_qp_is_rc(qp) && f == FAULT_RNR)
 		rxe_qp_count(qp, RXE_HW_DROP_NO_RECV);
 	refuse(qp, f, info);
 }
@@ -304,7 +294,7 @@ static void rx_rc(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 		rxe_qp_count(qp, RXE_HW_OUT_OF_SEQ);
 		if (!qp->resp.nak_sent)
 			rxe_resp_queue_nak(qp, RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
-		drop(qp, pkt, RXE_HW_DROP_SEQ);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_SEQ);
 		rxe_resp_update(qp);
 		return;
 	}
@@ -321,7 +311,7 @@ static void rx_uc(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 		abandon_message(qp);
 	if (!start && qp->resp.msg == RXE_MSG_NONE) {
 		qp->resp.psn = rxe_psn_add(info->psn, 1);
-		drop(qp, pkt, RXE_HW_DROP_SEQ);
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_SEQ);
 		return;
 	}
 	rx_in_sequence(qp, pkt, info);
@@ -331,8 +321,8 @@ static void rx_uc(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 void rxe_resp_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinfo *info)
 {
 	if (qp->resp.fault)
-		drop(qp, pkt, RXE_HW_DROP_STATE);
-	else if (is_rc(qp))
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_STATE);
+	else if (rxe_qp_is_rc(qp))
 		rx_rc(qp, pkt, info);
 	else
 		rx_uc(qp, pkt, info);

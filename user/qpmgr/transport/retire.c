@@ -27,11 +27,6 @@ static const struct {
 		       RXE_EV_QP_ACCESS_ERR},
 };
 
-static bool is_rc(const struct rxe_qp *qp)
-{
-	return qp->init.type == RXE_QPT_RC;
-}
-
 /* ---- receive WQEs -------------------------------------------------------------- */
 
 struct rxe_rwqe *rxe_resp_take_rwqe(struct rxe_qp *qp)
@@ -193,7 +188,7 @@ static void retired(struct rxe_qp *qp, const struct rxe_xfer *x, bool answered)
 		return; /* answered before; tells nothing of what came later */
 	resp->done_psn = x->slot.psn;
 	resp->done_msn = x->slot.msn;
-	if (!is_rc(qp))
+	if (!rxe_qp_is_rc(qp))
 		return;
 	if (answered) {
 		resp->ack_pending = false;
@@ -212,7 +207,7 @@ static bool retire_fault(struct rxe_qp *qp, struct rxe_xfer *x)
 	enum rxe_fault f = x->slot.fault;
 	struct ib_uverbs_wc wc = {.status = faults[f].wc_status};
 
-	if (is_rc(qp) &&
+	if (rxe_qp_is_rc(qp) &&
 	    !send_aeth(qp, RXE_OP_ACK, x->slot.psn, qp->resp.done_msn, faults[f].syndrome, 0))
 		return false;
 	if (x->slot.owns_rwqe && !TAILQ_EMPTY(&qp->resp.rwqes))

@@ -25,6 +25,7 @@
 #define BACKLOG 128
 #define REPLY_CHUNK 32768
 
+struct queued;
 struct conn {
 	TAILQ_ENTRY(conn) link;
 	struct rxe_watch watch;
@@ -35,6 +36,15 @@ struct conn {
 	bool closed;		/* the client is gone; freed when neither of these */
 	uint16_t type;		/* of the request under way */
 	int reply_fd;		/* where its answer goes; -1: this connection */
+	TAILQ_HEAD(, queued) out;	/* replies that wait for room in the socket */
+};
+
+/* A reply that did not fit: the client reads slower than we answer. */
+struct queued {
+	TAILQ_ENTRY(queued) link;
+	struct rxe_ipc_hdr hdr;
+	size_t len;
+	uint8_t bytes[];
 };
 
 struct rxe_server {
@@ -51,24 +61,80 @@ static struct rxe_server *the_server(void)
 
 /* ---- replies ---------------------------------------------------------------------- */
 
+static int reply_socket(const struct conn *c)
+{
+	return c->reply_fd >= 0 ? c->reply_fd : c->watch.fd;
+}
+
+static void enqueue(struct conn *c, const struct rxe_ipc_hdr *h, const void *bytes, size_t len)
+{
+	struct queued *q = malloc(sizeof(*q) + len);
+
+	if (!q) {
+		log_err("answering a request of process %d: out of memory", c->peer->pid);
+		return;
+	}
+	q->hdr = *h;
+	q->len = len;
+	memcpy(q->bytes, bytes, len);
+	TAILQ_INSERT_TAIL(&c->out, q, link);
+}
+
+/*
+ * A reply goes out at once or, while the client is slow to read a long answer,
+ * from the connection's queue. One with descriptors is a request's only reply
+ * and always fits; a forked child's own socket takes what fits.
+ */
 static void send_reply(struct conn *c, int status, uint16_t flags, const void *bytes, size_t len,
 		       int *fds, unsigned int nr_fds)
 {
 	struct rxe_ipc_hdr h = {.type = c->type, .flags = flags, .status = status};
 	struct iovec iov = {.iov_base = (void *)bytes, .iov_len = len};
-	int sock = c->reply_fd >= 0 ? c->reply_fd : c->watch.fd, err;
+	int err = -EAGAIN;
 
 	if (c->closed && c->reply_fd < 0)
 		return;
-	err = rxe_ipc_send(sock, h, &iov, len ? 1 : 0, fds, nr_fds, MSG_DONTWAIT);
-	if (err && err != -EPIPE && err != -ECONNRESET && c->peer)
+	if (TAILQ_EMPTY(&c->out))
+		err = rxe_ipc_send(reply_socket(c), h, &iov, len ? 1 : 0, fds, nr_fds, MSG_DONTWAIT);
+	if (err == -EAGAIN && c->reply_fd < 0 && !nr_fds)
+		enqueue(c, &h, bytes, len);
+	else if (err && err != -EPIPE && err != -ECONNRESET && c->peer)
 		log_warn("answering a request of process %d (%s): %s", c->peer->pid, c->peer->comm,
 			 strerror(-err));
+}
+
+static void drop_queue(struct conn *c)
+{
+	struct queued *q;
+
+	while ((q = TAILQ_FIRST(&c->out))) {
+		TAILQ_REMOVE(&c->out, q, link);
+		free(q);
+	}
+}
+
+/* True when nothing waits any more. */
+static bool flush_queue(struct conn *c)
+{
+	struct queued *q;
+
+	while ((q = TAILQ_FIRST(&c->out))) {
+		struct iovec iov = {.iov_base = q->bytes, .iov_len = q->len};
+		int err = rxe_ipc_send(c->watch.fd, q->hdr, &iov, q->len ? 1 : 0, NULL, 0,
+				       MSG_DONTWAIT);
+
+		if (err == -EAGAIN)
+			return false;
+		TAILQ_REMOVE(&c->out, q, link);
+		free(q);
+	}
+	return true;
 }
 
 static void conn_free(struct conn *c)
 {
 	TAILQ_REMOVE(&the_server()->conns, c, link);
+	drop_queue(c);
 	close(c->watch.fd);
 	if (c->peer) {
 		rxe_peer_release(c->peer);
@@ -86,7 +152,7 @@ static void request_done(struct conn *c)
 	if (c->closed && !c->held)
 		conn_free(c);
 	else if (!c->closed)
-		rxe_loop_mod(rxed.loop, &c->watch, EPOLLIN);
+		rxe_loop_mod(rxed.loop, &c->watch, TAILQ_EMPTY(&c->out) ? EPOLLIN : EPOLLOUT);
 }
 
 /* ureply of uverbs. */
@@ -262,6 +328,11 @@ static void conn_cb(struct rxe_watch *w, uint32_t events)
 	struct rxe_ipc_msg m = {.buf = the_server()->buf, .size = sizeof(the_server()->buf)};
 	int err;
 
+	if (events & EPOLLOUT && !(events & EPOLLERR)) {
+		if (flush_queue(c))
+			rxe_loop_mod(rxed.loop, w, EPOLLIN);
+		return;
+	}
 	if (!(events & EPOLLIN)) {
 		conn_close(c);
 		return;
@@ -296,6 +367,7 @@ static void accept_cb(struct rxe_watch *w, uint32_t events)
 	c->watch.cb = conn_cb;
 	c->watch.events = EPOLLIN;
 	c->reply_fd = -1;
+	TAILQ_INIT(&c->out);
 	TAILQ_INSERT_TAIL(&the_server()->conns, c, link);
 	err = rxe_peer_from_socket(fd, c->peer);
 	if (err) {

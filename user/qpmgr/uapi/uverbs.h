@@ -73,7 +73,13 @@ struct uobj {
 
 struct uchan { struct uobj o; struct uchannel *ch; bool closed; };
 struct upd { struct uobj o; uint32_t pdn; };
-struct umr { struct uobj o; struct upd *pd; struct rxe_mr *mr; };
+struct umr {
+	struct uobj o;
+	struct upd *pd;
+	struct rxe_mr *mr;
+	struct ucmd *dereg_cmd;		/* answered when no copy uses it any more */
+	struct rxe_timer recheck;
+};
 struct uah { struct uobj o; struct upd *pd; uint32_t ah_num; };
 
 struct ucq {
@@ -125,7 +131,7 @@ struct uctx {
 	int	 db_memfd;
 	struct rxe_doorbell *doorbells;	/* one per worker */
 	uint32_t async_sent;		/* events that belong to no object */
-	uint32_t qps_dying;
+	uint32_t holds;			/* what must end before the context can */
 	struct ucmd *waiting;		/* for a neighbour */
 };
 
@@ -213,8 +219,8 @@ void umr_destroy(struct umr *mr);
 void uah_destroy(struct uah *ah);
 void ucq_destroy(struct ucq *cq);
 void uqp_destroy(struct uqp *qp, struct ucmd *cmd);	/* cmd may be NULL */
-/* A QP is gone; the context may have waited for it. */
-void uctx_qp_gone(struct uctx *ctx);
+/* Ends one of ctx->holds; the context may have waited for it. */
+void uctx_unhold(struct uctx *ctx);
 
 /* GID -> address vector; shared by QPs and AHs (uverbs_address.c). */
 int uaddr_from_gid(struct uctx *ctx, const uint8_t dgid[16], uint8_t sgid_index,

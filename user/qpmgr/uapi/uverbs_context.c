@@ -215,18 +215,18 @@ static void destroy_qps(struct uctx *ctx)
 void uctx_close(struct uctx *ctx)
 {
 	/* Held, so that the last QP's release finds it and does not free it. */
-	ctx->qps_dying++;
+	ctx->holds++;
 	uroute_cancel(ctx);
 	rxe_mem_kill(ctx->mem);
 	destroy_qps(ctx);
 	ctx->closing = true;
-	uctx_qp_gone(ctx);
+	uctx_unhold(ctx);
 }
 
-void uctx_qp_gone(struct uctx *ctx)
+void uctx_unhold(struct uctx *ctx)
 {
-	ctx->qps_dying--;
-	if (ctx->closing && !ctx->qps_dying)
+	ctx->holds--;
+	if (ctx->closing && !ctx->holds)
 		uctx_free(ctx);
 }
 

@@ -8,6 +8,8 @@
 
 #include "log.h"
 
+#define RECHECK_NS 200000	/* while copies of a region run out */
+
 static uint32_t next_pdn = 1;
 
 int ucmd_alloc_pd(struct ucmd *cmd)
@@ -107,15 +109,37 @@ out_free:
 	return err;
 }
 
-void umr_destroy(struct umr *mr)
+static void umr_free(struct umr *mr)
 {
-	struct rxe_dev *dev = mr->o.ctx->dev;
-
-	rxe_mr_destroy(&dev->hca, mr->mr);
 	mr->pd->o.uses--;
-	dev->nr_mr--;
+	mr->o.ctx->dev->nr_mr--;
 	uobj_remove(&mr->o);
 	free(mr);
+}
+
+void umr_destroy(struct umr *mr)
+{
+	rxe_mr_destroy(&mr->o.ctx->dev->hca, mr->mr);
+	umr_free(mr);
+}
+
+/*
+ * Copies that were under way when the region went still read or write the
+ * program's memory: it may reuse that memory only after our answer.
+ */
+static void recheck(struct rxe_timer *t)
+{
+	struct umr *mr = (void *)((char *)t - offsetof(struct umr, recheck));
+	struct uctx *ctx = mr->o.ctx;
+
+	if (rxe_mr_busy(mr->mr)) {
+		rxe_loop_timer(rxed.loop, t, RECHECK_NS);
+		return;
+	}
+	rxe_mr_put(mr->mr);
+	ucmd_finish(mr->dereg_cmd, 0);
+	umr_free(mr);
+	uctx_unhold(ctx);
 }
 
 int ucmd_dereg_mr(struct ucmd *cmd)
@@ -123,8 +147,13 @@ int ucmd_dereg_mr(struct ucmd *cmd)
 	const uint32_t *handle = cmd->in;	/* struct ib_uverbs_dereg_mr */
 	struct umr *mr = uobj_find(cmd->ctx, UOBJ_MR, *handle);
 
-	if (!mr)
+	if (!mr || mr->dereg_cmd)
 		return -EINVAL;
-	umr_destroy(mr);
-	return 0;
+	mr->dereg_cmd = cmd;
+	mr->recheck.cb = recheck;
+	cmd->ctx->holds++;
+	rxe_mr_get(mr->mr);
+	rxe_mr_destroy(&cmd->ctx->dev->hca, mr->mr);
+	recheck(&mr->recheck);
+	return -EINPROGRESS;
 }

@@ -461,7 +461,7 @@ static void released(struct rxe_task *t)
 	ushm_free(ctx, qp->rq);
 	uobj_remove(&qp->o);
 	free(qp);
-	uctx_qp_gone(ctx);
+	uctx_unhold(ctx);
 }
 
 /* The engine's callback: on the worker's thread. */
@@ -481,7 +481,7 @@ void uqp_destroy(struct uqp *qp, struct ucmd *cmd)
 
 	qp->dying = true;
 	qp->destroy_cmd = cmd;
-	qp->o.ctx->qps_dying++;
+	qp->o.ctx->holds++;
 	dev->dp_ops->qp_clear(dev->dp, qp->qpn);
 	rxe_worker_call(qp->worker, destroy_on_worker, qp);
 }
