@@ -31,11 +31,12 @@
 #include "kernel_compat.h"
 #include "raw_xsk.h"
 
-#define CHUNK	  4096u
-#define NR_CHUNKS 4096u
-#define NR_TX	  (NR_CHUNKS / 2) /* the lower half sends, the upper receives */
-#define BATCH	  64u
-#define MAX_SIZE  (2 * CHUNK)
+#define CHUNK		 4096u
+#define NR_CHUNKS	 4096u
+#define NR_TX		 (NR_CHUNKS / 2) /* the lower half sends, the upper receives */
+#define BATCH		 64u
+#define MAX_SIZE	 (2 * CHUNK)
+#define PING_PATIENCE_NS 100000000u
 
 struct raw {
 	const char *netdev;
@@ -301,14 +302,16 @@ static bool await_one(struct raw *r, uint64_t end)
 	return true;
 }
 
+/* A lost frame is sent again: the peer's queues may be coming up still. */
 static void mode_ping(struct raw *r, uint64_t end)
 {
-	do {
+	while (now_ns() < end) {
+		uint64_t patience = now_ns() + PING_PATIENCE_NS;
+
 		send_one(r);
-		if (!await_one(r, end))
-			break;
-		count(r, 1);
-	} while (now_ns() < end);
+		if (await_one(r, patience < end ? patience : end))
+			count(r, 1);
+	}
 }
 
 static void mode_pong(struct raw *r, uint64_t end)

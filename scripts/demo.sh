@@ -59,7 +59,7 @@ hosts_up
 say "What the distribution's tools see"
 show 1 "rxe rdma link show"
 rdma 1 link show | sed 's/^/       /'
-show 1 "rxe run -- ibv_devinfo -d $DEV -v | head"
+show 1 "rxe run -- ibv_devinfo -d $DEV -v | grep ..."
 verbs 1 ibv_devinfo -d $DEV -v 2>&1 | grep -E 'hca_id|transport|fw_ver|node_guid|max_qp:|state|active_mtu|link_layer|GID\[' |
 	sed 's/^/       /'
 

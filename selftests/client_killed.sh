@@ -17,8 +17,9 @@ res() { rdma "$1" res show $DEV | grep -qE "\\b$2 $3\\b"; }
 two_hosts
 ktap_plan 11
 need rdma
-check "a run before" pingpong ibv_rc_pingpong -c -n 100
 rings1=$(rings 1) rings2=$(rings 2)
+check "a run before" pingpong ibv_rc_pingpong -c -n 100
+wait_for 3 rings_are 2 "$rings2"
 qps=$(rdma 2 res show $DEV | sed -E 's/.*\bqp ([0-9]+).*/\1/')
 
 serve 1 $PINGPONG_PORT ibv_rc_pingpong -d $DEV -g "$(gid_index 1)" -n 100000000 -s 4096

@@ -19,6 +19,7 @@ RXE_BINDIR=$BUILD
 HOSTS_PREFIX=rxetest
 KSFT_SKIP=4
 PYTHON=/usr/bin/python3
+export PYTHONDONTWRITEBYTECODE=1
 
 # ---- KTAP ---------------------------------------------------------------------
 
@@ -230,11 +231,18 @@ capture() {
 	local file=$1 rc=0 dump
 	shift
 	: >"$WORK/tcpdump.log"
-	nsenter --net="/run/netns/$(ns m)" -- tcpdump -i p1 -U -s 128 -B 16384 -w "$file" \
+	nsenter --net="/run/netns/$(ns m)" -- tcpdump -i p1 --immediate-mode -U -s 128 -B 16384 -w "$file" \
 		udp port 4791 2>"$WORK/tcpdump.log" &
 	dump=$!
 	wait_for 5 grep -q 'listening on' "$WORK/tcpdump.log"
 	"$@" || rc=$?
+	wait_for 10 settled "$file"	# it drops what it has not read when it ends
 	end_process $dump
 	return $rc
+}
+settled() {
+	local before
+	before=$(stat -c %s "$1")
+	sleep 0.3
+	[ "$(stat -c %s "$1")" = "$before" ]
 }

@@ -32,6 +32,13 @@ limit() {
 	return $rc
 }
 
+# A QP with so much room for inline data.
+inline_qp() {
+	PYTHONPATH=$SELFTESTS verbs 1 "$PYTHON" -c "
+from ud_qp import UdQp
+UdQp('$DEV', 0x11111111, max_inline_data=$1)"
+}
+
 # ---- measuring ------------------------------------------------------------------------
 
 # slower_than MILLISECONDS COMMAND...: COMMAND takes at least so long.
@@ -44,12 +51,23 @@ slower_than() {
 	[ $(($(date +%s%3N) - start)) -ge "$least" ]
 }
 
-# Packets that the responder, host 1, sends during 20 WRITEs of 1 MiB: its ACKs.
+# acks SIZE COUNT: packets that the responder, host 1, sends during so many WRITEs.
 acks() {
 	local before
 	before=$(counter 1 sent_pkts)
-	perftest ib_write_bw -s 1048576 -m 1024 -n 20 >/dev/null || return 1
+	perftest ib_write_bw -s "$1" -m 1024 -n "$2" >/dev/null || return 1
 	echo $(($(counter 1 sent_pkts) - before))
+}
+
+# Packets of host 2 for each time that it tells the kernel to send, in a bulk of
+# 12800: a burst of host 2's worker.
+packets_per_kick() {
+	local p w
+	p=$(counter 2 xsk_tx_packets) w=$(counter 2 xsk_tx_wakeups)
+	perftest ib_write_bw -s 65536 -m 1024 -n 200 >/dev/null || return 1
+	p=$(($(counter 2 xsk_tx_packets) - p)) w=$(($(counter 2 xsk_tx_wakeups) - w))
+	echo "$p packets, $w kicks" >&2
+	echo $((p / w))
 }
 
 # ---- the tests ----------------------------------------------------------------------------
@@ -84,11 +102,25 @@ fast() { # NAME
 	done
 }
 
+burst_acks() {
+	local fast burst
+	set_param fast_resp 1 && fast=$(acks 64 5000) &&
+		set_param fast_resp 0 && burst=$(acks 64 5000) || return 1
+	echo "ACKs of 5000 WRITEs: per packet: $fast, per burst: $burst"
+	[ "$fast" -ge 4900 ] && [ "$burst" -lt $((fast * 3 / 4)) ]
+}
+kicks() { # PARAMETER SMALL LARGE: with SMALL a packet a kick, with LARGE more
+	local small large
+	set_param "$1" "$2" && small=$(packets_per_kick) &&
+		set_param "$1" "$3" && large=$(packets_per_kick) || return 1
+	[ "$small" -le 1 ] && [ "$large" -gt 4 ]
+}
+
 more_acks() {
 	local every4 every64 never
-	set_param max_packet_per_ack 4 && every4=$(acks) &&
-		set_param max_packet_per_ack 64 && every64=$(acks) &&
-		set_param max_packet_per_ack 0 && never=$(acks) || return 1
+	set_param max_packet_per_ack 4 && every4=$(acks 1048576 20) &&
+		set_param max_packet_per_ack 64 && every64=$(acks 1048576 20) &&
+		set_param max_packet_per_ack 0 && never=$(acks 1048576 20) || return 1
 	echo "ACKs of 20 x 1024 packets: every 4: $every4, every 64: $every64, at the end: $never"
 	[ "$every4" -ge 5120 ] && [ "$every64" -lt "$every4" ] && [ "$every64" -ge 320 ] &&
 		[ "$never" -lt "$every64" ]
@@ -107,10 +139,11 @@ survives() {
 }
 
 setup_needs
-need bpftool rdma ib_write_bw ib_send_lat
+need bpftool rdma ib_write_bw
+need_python pyverbs
 veth_pair
 hosts_up
-ktap_plan 34
+ktap_plan 36
 
 check "cat prints a value" eval "cat $(pins 1)/parameters/max_log_cqe | grep -qx '0: 15'"
 check "bpftool map dump" eval \
@@ -135,8 +168,8 @@ reset_param max_log_cqe
 check "max_fmr is reported" eval "set_param max_fmr 77 1 && new_device && reports max_fmr 77"
 reset_param max_fmr
 check "max_inline_data: as much is had" eval \
-	"set_param max_inline_data 64 && new_device && perftest ib_send_lat -s 64 -I 64 -n 100"
-check "max_inline_data: more is refused" eval "! TEST_TIMEOUT=5 perftest ib_send_lat -s 128 -I 128 -n 100"
+	"set_param max_inline_data 64 1 && new_device && inline_qp 64"
+check "max_inline_data: more is refused" refuses 'Failed to create QP' inline_qp 65
 reset_param max_inline_data
 check "defaults again" eval "new_device && reports max_qp 1048560 && pingpong ibv_rc_pingpong -c -n 100"
 check "a limit does not touch a device that exists" eval \
@@ -162,6 +195,12 @@ check "nsec_per_kbyte: 400 packets of 4 KiB 5 ms apart" \
 	slower_than 1900 pingpong ibv_rc_pingpong -c -s 4096 -m 4096 -n 400
 check "nsec_per_kbyte: small packets are fast" eval "! slower_than 1900 pingpong ibv_rc_pingpong -c -s 1 -n 400"
 reset_param nsec_per_kbyte
+check "fast_resp: an ACK per packet, or per burst" burst_acks
+reset_param fast_resp
+check "fast_arb: sent per packet, or per burst" kicks fast_arb 1 0
+reset_param fast_arb
+check "max_skb_per_qp bounds a burst" kicks max_skb_per_qp 1 64
+reset_param max_skb_per_qp
 check "max_packet_per_ack: counts of ACKs" more_acks
 reset_param max_packet_per_ack
 check "nonsense: too large" nonsense max_req_comp_gap 4294967295

@@ -16,7 +16,7 @@ for t in ib_send_lat ib_write_lat ib_read_lat; do
 	check "$t 2 bytes" perftest $t -n 1000
 done
 check "ib_send_lat, events" perftest ib_send_lat -e -n 1000
-check "ib_write_lat, inline" perftest ib_write_lat -s 64 -I 64 -n 1000
+check "ib_write_lat 4 KiB" perftest ib_write_lat -s 4096 -n 1000
 check "ib_send_bw, both directions" perftest ib_send_bw -b -n 1000
 check "ib_write_bw, all sizes" perftest ib_write_bw -a -n 20
 check "no retry was exhausted" \

@@ -18,13 +18,13 @@ DEPTH = 64
 
 
 class UdQp:
-    def __init__(self, dev, qkey, qp_type=e.IBV_QPT_UD):
+    def __init__(self, dev, qkey, max_inline_data=0):
         self.ctx = Context(name=dev)
         self.pd = PD(self.ctx)
         self.cq = CQ(self.ctx, 2 * DEPTH)
         self.mr = MR(self.pd, DEPTH * SLOT, e.IBV_ACCESS_LOCAL_WRITE)
-        cap = QPCap(max_send_wr=DEPTH, max_recv_wr=DEPTH)
-        init = QPInitAttr(qp_type=qp_type, scq=self.cq, rcq=self.cq, cap=cap)
+        cap = QPCap(max_send_wr=DEPTH, max_recv_wr=DEPTH, max_inline_data=max_inline_data)
+        init = QPInitAttr(qp_type=e.IBV_QPT_UD, scq=self.cq, rcq=self.cq, cap=cap)
         attr = QPAttr(port_num=1)
         attr.qkey = qkey
         self.qp = QP(self.pd, init, attr)

@@ -128,8 +128,10 @@ struct rxe_ipc_attr {
  * To ring for a QP: set its bit, then the summary bit (both release), then a
  * full barrier, then if need_wakeup is set write 1 to the worker's eventfd.
  * The slot of a QP is its uverbs handle % RXE_DOORBELL_SLOTS; the worker is
- * doorbell_worker[slot] in page 0.
+ * worker[slot] in page 0. RXE_DOORBELL_CLOSED there: the QP takes no send work
+ * requests in its state (below RTS), and posting fails with EINVAL.
  */
+#define RXE_DOORBELL_CLOSED 0xff
 #define RXE_DOORBELL_SLOTS	4096u
 #define RXE_DOORBELL_WORDS	(RXE_DOORBELL_SLOTS / 64)
 #define RXE_DOORBELL_STRIDE	8192u

@@ -131,19 +131,81 @@ static void atomics_return_the_old_value(void **state)
 	rxe_mem_put(m);
 }
 
-static void an_unmapped_page_is_a_fault(void **state)
+/*
+ * Two pages of which the second faults: it lies behind the end of its file.
+ * (An unmapped hole could be filled by the copy thread's own allocations.)
+ */
+static char *half_there(void)
+{
+	int fd = memfd_create("half", MFD_CLOEXEC);
+	char *p;
+
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	close(fd);
+	return p;
+}
+
+/* Many copies of one stretch, queued together: each gets its own bytes and status. */
+static void copies_in_a_row_keep_apart(void **state)
+{
+	enum { N = 30, LEN = 256 };
+	static char local[N][LEN];
+	struct rxe_mem *m = open_own();
+	char *p = half_there();
+	struct rxe_copy c[N];
+	struct rxe_range r[N];
+	struct iovec v[N];
+	unsigned int n = 0;
+
+	(void)state;
+	for (int kind = RXE_COPY_WRITE; kind >= RXE_COPY_READ; kind--) {
+		uint64_t one_wake;
+
+		for (int i = 0; i < N; i++) {
+			if (kind == RXE_COPY_WRITE)
+				memset(local[i], i + 1, LEN);
+			else
+				memset(local[i], 0, LEN);
+			r[i] = (struct rxe_range){(void *)m, (uintptr_t)p + i * LEN, LEN};
+			v[i] = (struct iovec){local[i], LEN};
+			c[i] = one(kind, &r[i], &v[i]);
+			c[i].done = done;
+			assert_int_equal(rxe_mem_copy(queue, &c[i]), -EINPROGRESS);
+		}
+		for (n = 0; n < N;) {
+			struct pollfd pfd = {.fd = wakefd, .events = POLLIN};
+
+			n += rxe_mem_reap(queue);
+			if (n == N)
+				break;
+			assert_int_equal(poll(&pfd, 1, 5000), 1);
+			assert_int_equal(read(wakefd, &one_wake, 8), 8);
+		}
+		for (int i = 0; i < N; i++) {
+			assert_int_equal(c[i].status, i < 4096 / LEN ? 0 : -EFAULT);
+			if (i < 4096 / LEN)
+				assert_int_equal(local[i][LEN - 1], i + 1);
+		}
+	}
+	munmap(p, 8192);
+	rxe_mem_kill(m);
+	rxe_mem_put(m);
+}
+
+static void a_page_that_is_not_there_is_a_fault(void **state)
 {
 	struct rxe_mem *m = open_own();
-	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = half_there();
 	char local[64];
 	struct rxe_range r = {(void *)m, (uintptr_t)p + 4096 - 32, 64};
 	struct iovec v = {local, 64};
 	struct rxe_copy c = one(RXE_COPY_READ, &r, &v);
 
 	(void)state;
-	munmap(p + 4096, 4096);
 	assert_int_equal(copy_wait(&c), -EFAULT);
-	munmap(p, 4096);
+	munmap(p, 8192);
 	rxe_mem_kill(m);
 	rxe_mem_put(m);
 }
@@ -315,7 +377,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_both_ways_over_many_ranges),
 		cmocka_unit_test(atomics_return_the_old_value),
-		cmocka_unit_test(an_unmapped_page_is_a_fault),
+		cmocka_unit_test(copies_in_a_row_keep_apart),
+		cmocka_unit_test(a_page_that_is_not_there_is_a_fault),
 		cmocka_unit_test(registration_checks_the_mapping),
 		cmocka_unit_test(only_the_right_files_are_taken),
 		cmocka_unit_test(after_exec_nothing_is_reached),

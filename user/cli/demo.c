@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* From the directory of the executable: build tree, then install tree. */
-static const char *const places[] = {"../scripts/demo.sh", "../share/rxe/demo.sh"};
+static const char *const places[] = {"../scripts/demo.sh", "../lib/rxe/demo.sh"};
 
 static int executable_dir(char *dir, size_t size)
 {

@@ -28,6 +28,21 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
+/*
+ * struct sched_attr, first version: linux/sched/types.h cannot be included
+ * beside sched.h of this glibc.
+ */
+struct rxe_sched_attr {
+	__u32 size;
+	__u32 sched_policy;
+	__u64 sched_flags;
+	__s32 sched_nice;
+	__u32 sched_priority;
+	__u64 sched_runtime;
+	__u64 sched_deadline;
+	__u64 sched_period;
+};
+
 #ifndef PROCMAP_QUERY		/* 6.11 */
 struct procmap_query {
 	__u64 size;

@@ -23,7 +23,8 @@
 #include "log.h"
 #include "loop.h"
 
-#define BOUNCE_SIZE 8192	/* more than any packet's payload */
+#define BOUNCE_SIZE 65536	/* one call's worth; a packet's payload is at most 4096 */
+#define BATCH_MAX   64		/* copies in one call */
 
 struct rxe_mem_queue {
 	pthread_mutex_t lock;
@@ -38,8 +39,8 @@ struct rxe_mem {
 	pthread_mutex_t lock;	/* all below */
 	pthread_cond_t work;
 	struct rxe_copy *head, **tail;
-	struct rxe_copy *current;	/* NULL also when it was given up */
-	uint64_t since;			/* current started, CLOCK_MONOTONIC */
+	struct rxe_copy *running;	/* the batch; NULL also when it was given up */
+	uint64_t since;			/* it started, CLOCK_MONOTONIC */
 	bool waiting, started, dead;
 };
 
@@ -179,33 +180,110 @@ unsigned int rxe_mem_reap(struct rxe_mem_queue *q)
 
 /* ---- the client's copy thread ------------------------------------------- */
 
-static size_t local_to_bounce(const struct rxe_copy *c, uint8_t *bounce)
-{
-	size_t n = 0;
-
-	for (int i = 0; i < c->nlocal && n + c->local[i].iov_len <= BOUNCE_SIZE; i++) {
-		memcpy(bounce + n, c->local[i].iov_base, c->local[i].iov_len);
-		n += c->local[i].iov_len;
-	}
-	return n;
-}
-
-static void bounce_to_local(const struct rxe_copy *c, const uint8_t *bounce)
-{
-	for (int i = 0; i < c->nlocal; i++) {
-		memcpy(c->local[i].iov_base, bounce, c->local[i].iov_len);
-		bounce += c->local[i].iov_len;
-	}
-}
-
 /* What the thread needs of a copy once the copy itself may be given up. */
 struct job {
 	enum rxe_copy_kind kind;
-	unsigned int nranges;
+	uint16_t nranges;
 	uint64_t addr[RXE_MAX_SGE];
 	uint32_t len[RXE_MAX_SGE];
 	uint64_t compare, swap_add, result;
+	uint32_t total;
+	int status;
 };
+
+/*
+ * Copies that are made in one call: the packets of a message touch one stretch
+ * of client memory, one behind the other. Only the first of a batch may be an
+ * atomic or have several ranges, and it is then alone.
+ */
+struct batch {
+	struct rxe_copy *head;	/* linked by next */
+	unsigned int n;
+	uint32_t total;
+	struct job job[BATCH_MAX];
+	uint8_t bounce[BOUNCE_SIZE];
+};
+
+static void gather(const struct rxe_copy *c, uint8_t *to)
+{
+	for (int i = 0; i < c->nlocal; i++) {
+		memcpy(to, c->local[i].iov_base, c->local[i].iov_len);
+		to += c->local[i].iov_len;
+	}
+}
+
+static void scatter(const struct rxe_copy *c, const uint8_t *from)
+{
+	for (int i = 0; i < c->nlocal; i++) {
+		memcpy(c->local[i].iov_base, from, c->local[i].iov_len);
+		from += c->local[i].iov_len;
+	}
+}
+
+/* False: no packet makes such a copy. */
+static bool fill_job(const struct rxe_copy *c, struct job *j)
+{
+	size_t local = 0;
+
+	j->kind = c->kind;
+	j->nranges = c->nranges;
+	j->compare = c->compare;
+	j->swap_add = c->swap_add;
+	j->result = 0;
+	j->total = 0;
+	j->status = 0;
+	if (!c->nranges || c->nranges > RXE_MAX_SGE)
+		return false;
+	for (int i = 0; i < c->nranges; i++) {
+		j->addr[i] = c->range[i].addr;
+		j->len[i] = c->range[i].len;
+		if (j->len[i] > BOUNCE_SIZE - j->total)
+			return false;
+		j->total += j->len[i];
+	}
+	for (int i = 0; i < c->nlocal; i++)
+		local += c->local[i].iov_len;
+	return j->kind > RXE_COPY_WRITE || local == j->total;
+}
+
+static bool continues(const struct batch *b, const struct job *j)
+{
+	const struct job *last = &b->job[b->n - 1];
+
+	return j->kind <= RXE_COPY_WRITE && j->kind == last->kind && j->nranges == 1 &&
+	       last->nranges == 1 && j->addr[0] == last->addr[0] + last->len[0] &&
+	       b->total + j->total <= BOUNCE_SIZE;
+}
+
+/* With the lock held: moves what goes together from the queue to b. */
+static void take_batch(struct rxe_mem *m, struct batch *b)
+{
+	struct rxe_copy *c, **tail = &b->head;
+
+	b->n = 0;
+	b->total = 0;
+	while ((c = m->head) && b->n < BATCH_MAX) {
+		struct job *j = &b->job[b->n];
+		bool good = fill_job(c, j);
+
+		if (b->n && !(good && continues(b, j)))
+			break;
+		if (!good)
+			j->status = -EINVAL;
+		else if (j->kind == RXE_COPY_WRITE)
+			gather(c, b->bounce + b->total);
+		b->total += j->total;
+		b->n++;
+		m->head = c->next;
+		*tail = c;
+		tail = &c->next;
+		if (!good)
+			break;
+	}
+	*tail = NULL;
+	if (!m->head)
+		m->tail = &m->head;
+}
 
 static int move(int fd, void *buf, uint32_t len, uint64_t addr, bool to_client)
 {
@@ -239,7 +317,7 @@ static int do_job(int fd, struct job *j, uint8_t *bounce)
 {
 	int err = 0;
 
-	if (j->kind == RXE_COPY_CMP_SWAP || j->kind == RXE_COPY_FETCH_ADD)
+	if (j->kind > RXE_COPY_WRITE)
 		return do_atomic(fd, j);
 	for (unsigned int i = 0; !err && i < j->nranges; i++) {
 		err = move(fd, bounce, j->len[i], j->addr[i], j->kind == RXE_COPY_WRITE);
@@ -248,64 +326,74 @@ static int do_job(int fd, struct job *j, uint8_t *bounce)
 	return err;
 }
 
-/* Fills j from c and, for a write, the bounce buffer. False: does not fit. */
-static bool take_job(const struct rxe_copy *c, struct job *j, uint8_t *bounce)
+/* In one call; one by one when that fails, so that each gets its own status. */
+static void do_batch(int fd, struct batch *b)
 {
-	size_t total = 0;
+	struct job *first = &b->job[0];
+	uint8_t *bounce = b->bounce;
 
-	j->kind = c->kind;
-	j->nranges = c->nranges;
-	j->compare = c->compare;
-	j->swap_add = c->swap_add;
-	if (c->nranges > RXE_MAX_SGE)
-		return false;
-	for (int i = 0; i < c->nranges; i++) {
-		j->addr[i] = c->range[i].addr;
-		j->len[i] = c->range[i].len;
-		total += c->range[i].len;
+	if (first->status)
+		return;
+	if (b->n > 1 && !move(fd, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
+		return;
+	for (unsigned int i = 0; i < b->n; i++) {
+		b->job[i].status = do_job(fd, &b->job[i], bounce);
+		bounce += b->job[i].total;
 	}
-	if (total > BOUNCE_SIZE)
-		return false;
-	return c->kind != RXE_COPY_WRITE || local_to_bounce(c, bounce) == total;
 }
 
-static void *copy_thread(void *arg)
+static void finish_batch(struct batch *b)
 {
-	uint8_t bounce[BOUNCE_SIZE];
-	struct rxe_mem *m = arg;
-	struct rxe_copy *c;
-	struct job job = {0};
-	int err;
+	const uint8_t *bounce = b->bounce;
+	struct rxe_copy *c = b->head, *next;
 
-	pthread_mutex_lock(&m->lock);
+	for (unsigned int i = 0; i < b->n; i++, c = next) {
+		const struct job *j = &b->job[i];
+
+		next = c->next;
+		if (!j->status && j->kind == RXE_COPY_READ)
+			scatter(c, bounce);
+		bounce += j->total;
+		c->result = j->result;
+		finish(c, j->status);
+	}
+}
+
+static void run_copies(struct rxe_mem *m, struct batch *b)
+{
 	while (!m->dead) {
-		c = m->head;
-		if (!c) {
+		if (!m->head) {
 			m->waiting = true;
 			pthread_cond_wait(&m->work, &m->lock);
 			m->waiting = false;
 			continue;
 		}
-		m->head = c->next;
-		if (!m->head)
-			m->tail = &m->head;
-		err = -EINVAL;
-		if (take_job(c, &job, bounce)) {
-			m->current = c;
-			m->since = rxe_now_ns();
-			pthread_mutex_unlock(&m->lock);
-			err = do_job(m->memfd, &job, bounce);
-			pthread_mutex_lock(&m->lock);
-			if (m->current != c)
-				break;	/* given up by rxe_mem_kill(): c is not ours */
-			m->current = NULL;
-		}
-		if (!err && c->kind == RXE_COPY_READ)
-			bounce_to_local(c, bounce);
-		c->result = job.result;
-		finish(c, err);
+		take_batch(m, b);
+		m->running = b->head;
+		m->since = rxe_now_ns();
+		pthread_mutex_unlock(&m->lock);
+		do_batch(m->memfd, b);
+		pthread_mutex_lock(&m->lock);
+		if (!m->running)
+			break;		/* given up by rxe_mem_kill(): not ours any more */
+		m->running = NULL;
+		finish_batch(b);
 	}
+}
+
+static void *copy_thread(void *arg)
+{
+	struct rxe_mem *m = arg;
+	struct batch *b = malloc(sizeof(*b));
+
+	if (!b) {
+		log_err("copying for a client: out of memory; its QPs will fail");
+		rxe_mem_kill(m);
+	}
+	pthread_mutex_lock(&m->lock);
+	run_copies(m, b);
 	pthread_mutex_unlock(&m->lock);
+	free(b);
 	rxe_mem_put(m);
 	return NULL;
 }
@@ -355,20 +443,23 @@ int rxe_mem_copy(struct rxe_mem_queue *q, struct rxe_copy *c)
 	return -EINPROGRESS;
 }
 
-void rxe_mem_kill(struct rxe_mem *m)
+static void give_up(struct rxe_copy *list)
 {
 	struct rxe_copy *c, *next;
 
-	pthread_mutex_lock(&m->lock);
-	m->dead = true;
-	if (m->current) {
-		finish(m->current, -EFAULT);
-		m->current = NULL;
-	}
-	for (c = m->head; c; c = next) {
+	for (c = list; c; c = next) {
 		next = c->next;
 		finish(c, -EFAULT);
 	}
+}
+
+void rxe_mem_kill(struct rxe_mem *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->dead = true;
+	give_up(m->running);
+	m->running = NULL;
+	give_up(m->head);
 	m->head = NULL;
 	m->tail = &m->head;
 	pthread_cond_signal(&m->work);
@@ -385,7 +476,7 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 		bool late;
 
 		pthread_mutex_lock(&m->lock);
-		late = m->current && !m->dead && now_ns > m->since + RXE_MEM_DEADLINE_NS;
+		late = m->running && !m->dead && now_ns > m->since + RXE_MEM_DEADLINE_NS;
 		pthread_mutex_unlock(&m->lock);
 		if (!late)
 			continue;

@@ -15,9 +15,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <urcu-qsbr.h>
 
+#include "kernel_compat.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -30,6 +32,9 @@
 #define MAX_POLLFDS	(RXE_MAX_QUEUES + 8)
 #define DB_IDLE_TURNS	256	/* turns without a ring before a context must wake us */
 #define EPOLL_BATCH	64
+#define SLICE_NS	100000
+#define YIELD_TOO_LONG_NS 300000
+#define NO_YIELD_NS	50000000
 
 struct call {
 	void (*fn)(struct rxe_worker *w, void *arg);
@@ -51,6 +56,7 @@ struct rxe_worker {
 	struct rxe_mem_queue *memq;
 	int epfd, wakefd;
 	uint64_t poll_ns;
+	uint64_t no_yield_until;	/* a spinner shares our processor */
 	bool stop;
 
 	struct attached *devs;
@@ -359,6 +365,7 @@ static void detach_dev(struct rxe_worker *w, void *arg)
 			continue;
 		for (int j = 0; j < a->npfd; j++)
 			epoll_ctl(w->epfd, EPOLL_CTL_DEL, a->pfd[j].fd, NULL);
+		rxe_engine_forget_hca(w->engine, &a->dev->hca);
 		*a = w->devs[--w->ndevs];
 		return;
 	}
@@ -486,19 +493,51 @@ static void sleep_a_while(struct rxe_worker *w)
 	set_need_wakeup(w, 0);
 }
 
+/*
+ * Nothing to do: yield for a while, since the next packet is often near, then
+ * sleep. A yield that took long gave the processor to somebody who spins on it
+ * and will again: sleeping is then the faster way to be scheduled, because a
+ * wake-up preempts.
+ */
+static void idle(struct rxe_worker *w, uint64_t last_work)
+{
+	uint64_t now = rxe_now_ns(), after;
+
+	if (now - last_work > w->poll_ns || now < w->no_yield_until) {
+		sleep_a_while(w);
+		return;
+	}
+	sched_yield();
+	after = rxe_now_ns();
+	if (after - now > YIELD_TOO_LONG_NS)
+		w->no_yield_until = after + NO_YIELD_NS;
+}
+
+/*
+ * A short slice: woken, the worker is due before a program that spins with the
+ * usual one (EEVDF takes it from 6.12 on; before, the kernel ignores it).
+ */
+static void ask_for_short_slice(void)
+{
+	struct rxe_sched_attr a = {
+		.size = sizeof(a), .sched_policy = SCHED_OTHER, .sched_runtime = SLICE_NS};
+
+	if (syscall(SYS_sched_setattr, 0, &a, 0))
+		log_debug("asking for a short time slice: %s", strerror(errno));
+}
+
 static void *worker_main(void *arg)
 {
 	struct rxe_worker *w = arg;
 	uint64_t last_work = rxe_now_ns();
 
+	ask_for_short_slice();
 	rcu_register_thread();
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		if (turn(w))
 			last_work = rxe_now_ns();
-		else if (rxe_now_ns() - last_work > w->poll_ns)
-			sleep_a_while(w);
 		else
-			sched_yield();
+			idle(w, last_work);
 		rcu_quiescent_state();
 	}
 	rcu_unregister_thread();

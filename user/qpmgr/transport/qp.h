@@ -13,7 +13,7 @@
 #include "wqe.h"
 
 #define RXE_SQ_WINDOW	   256u	      /* private WQE copies of one SQ, at most */
-#define RXE_MAX_SLOTS	   256u	      /* received requests in flight per QP */
+#define RXE_MAX_SLOTS	   1024u      /* received requests in flight per QP */
 #define RXE_MAX_READ_TX	   32u	      /* READ responses being filled per QP */
 #define RXE_QP_QUANTUM	   16u	      /* packets of one QP before the next has its turn */
 #define RXE_MIN_TIMEOUT_NS 1000000ull /* shorter ACK timeouts mean this: no spurious ones */

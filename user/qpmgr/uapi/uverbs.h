@@ -57,6 +57,8 @@ struct ushm {
 };
 TAILQ_HEAD(ushm_list, ushm);
 
+#define RXE_COMP_VECTORS 1	/* as the driver */
+
 /* ---- objects ---------------------------------------------------------------- */
 
 enum uobj_kind { UOBJ_PD, UOBJ_MR, UOBJ_CHANNEL, UOBJ_CQ, UOBJ_QP, UOBJ_AH, UOBJ_KINDS };

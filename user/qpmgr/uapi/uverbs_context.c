@@ -108,6 +108,7 @@ static int doorbells_open(struct uctx *ctx)
 		if (!db->slots || db->efd < 0)
 			return -ENOMEM;
 	}
+	memset(ctx->doorbells[0].page->worker, RXE_DOORBELL_CLOSED, RXE_DOORBELL_SLOTS);
 	for (uint32_t i = 0; i < rxed.nr_workers; i++)
 		rxe_worker_call(rxed.workers[i], db_add, ctx);
 	return 0;

@@ -52,7 +52,7 @@ void uverbs_channel_close(struct uctx *ctx, uint32_t id)
 /* What both create commands ask for. */
 struct cq_request {
 	uint64_t user_handle;
-	uint32_t cqe;
+	uint32_t cqe, vector;
 	int32_t channel;
 };
 
@@ -68,7 +68,7 @@ static int create(struct ucmd *cmd, const struct cq_request *req,
 	size_t size;
 	int err;
 
-	if (!req->cqe || req->cqe > dev->hca.limits.max_cqe)
+	if (!req->cqe || req->cqe > dev->hca.limits.max_cqe || req->vector >= RXE_COMP_VECTORS)
 		return -EINVAL;
 	if (req->channel >= 0) {
 		chan = uobj_find(cmd->ctx, UOBJ_CHANNEL, (uint32_t)req->channel);
@@ -113,7 +113,7 @@ out_free:
 int ucmd_create_cq(struct ucmd *cmd)
 {
 	const struct ib_uverbs_create_cq *in = cmd->in;
-	struct cq_request req = {in->user_handle, in->cqe, in->comp_channel};
+	struct cq_request req = {in->user_handle, in->cqe, in->comp_vector, in->comp_channel};
 
 	return create(cmd, &req, (void *)cmd->out);
 }
@@ -122,7 +122,7 @@ int ucmd_ex_create_cq(struct ucmd *cmd)
 {
 	const struct ib_uverbs_ex_create_cq *in = cmd->in;
 	struct ib_uverbs_ex_create_cq_resp *r = (void *)cmd->out;
-	struct cq_request req = {in->user_handle, in->cqe, in->comp_channel};
+	struct cq_request req = {in->user_handle, in->cqe, in->comp_vector, in->comp_channel};
 
 	if (in->comp_mask || in->reserved)
 		return -EINVAL;

@@ -60,7 +60,7 @@ int ucmd_get_context(struct ucmd *cmd)
 	if (err)
 		return err;
 	cmd->fd_offset = offsetof(struct ib_uverbs_get_context_resp, async_fd);
-	r->num_comp_vectors = 1;
+	r->num_comp_vectors = RXE_COMP_VECTORS;
 	return 0;
 }
 

@@ -160,7 +160,7 @@ static int device_get_context(struct uctx *ctx, const struct uioctl *req, struct
 			      int *fd)
 {
 	uint64_t core = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
-	uint32_t vectors = 1;
+	uint32_t vectors = RXE_COMP_VECTORS;
 	int err = uctx_get_context(ctx);
 
 	(void)fd;
@@ -228,9 +228,11 @@ static int device_query_gid_table(struct uctx *ctx, const struct uioctl *req,
 	if (!room || flags || !uioctl_u64(req, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, &size) ||
 	    size != sizeof(table[0]))
 		return -EINVAL;
-	for (uint32_t i = 0; i < RXE_GID_TBL_LEN && (n + 1) * size <= room->len; i++)
+	for (uint32_t i = 0; i < RXE_GID_TBL_LEN; i++)
 		if (ctx->dev->gids[i].valid)
 			fill_gid(ctx->dev, i, &table[n++]);
+	if (n * size > room->len)
+		return -EINVAL;
 	err = put_out(r, req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, table, n * size);
 	return err ? err : put_out(r, req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &n,
 				   sizeof(n));

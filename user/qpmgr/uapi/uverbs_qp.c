@@ -25,11 +25,29 @@ static uint8_t op_class(enum rxe_qp_type type)
 	return class[type];
 }
 
+/*
+ * Posting below RTS fails (as the driver's doorbell does). Once a context has
+ * so many QPs that slots are shared, a slot is never closed again.
+ */
+static void open_doorbell(struct uqp *qp, bool open)
+{
+	struct uctx *ctx = qp->o.ctx;
+	struct rxe_doorbell_page *page = ctx->db_mem->map;
+	uint8_t worker = open ? (uint8_t)rxe_worker_index(qp->worker) : RXE_DOORBELL_CLOSED;
+
+	if (open || ctx->handles[UOBJ_QP].room <= RXE_DOORBELL_SLOTS)
+		__atomic_store_n(&page->worker[qp->o.handle % RXE_DOORBELL_SLOTS], worker,
+				 __ATOMIC_RELAXED);
+}
+
+/* After a change of state: what the XDP program and the client's doorbell let by. */
 static int steer(struct uqp *qp)
 {
 	enum rxe_qp_state s = rxe_qp_get_state(qp->qp);
 	bool receives = s == RXE_QPS_RTR || s == RXE_QPS_RTS || s == RXE_QPS_SQD || s == RXE_QPS_SQE;
 	struct rxe_dev *dev = qp->o.ctx->dev;
+
+	open_doorbell(qp, s >= RXE_QPS_RTS);
 
 	return dev->dp_ops->qp_set(dev->dp, qp->qpn, rxe_worker_index(qp->worker),
 				   op_class(qp->type), receives);
@@ -137,9 +155,9 @@ static int create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 	err = uobj_add(ctx, UOBJ_QP, &qp->o);
 	if (err)
 		goto out_qpn;
-	qp->worker = rxed.workers[qp->qpn % rxed.nr_workers];
-	((struct rxe_doorbell_page *)ctx->db_mem->map)
-		->worker[qp->o.handle % RXE_DOORBELL_SLOTS] = (uint8_t)rxe_worker_index(qp->worker);
+	/* By slot, so that QPs which share one are all behind its worker's page. */
+	qp->worker = rxed.workers[qp->o.handle % RXE_DOORBELL_SLOTS % rxed.nr_workers];
+	open_doorbell(qp, false);
 
 	call.qp = qp;
 	call.init.type = qp->type;

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The documents against what they describe: rxe(7) and the parameter table,
+# the man pages' macros, the files that the documents name.
+.PHONY: check-docs
+check-docs:
+	@sh tests/params_man.sh
+	@sh tests/docs_paths.sh
+CHECK_TARGETS += check-docs
