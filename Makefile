@@ -7,10 +7,12 @@
 B	:= build
 CC	?= gcc
 CLANG	?= clang
+PREFIX	?= /usr/local
+LIBDIR	?= $(PREFIX)/lib/rxe
 PKGS	:= libbpf libxdp libnl-3.0 libnl-route-3.0 liburcu-qsbr
 WARN	:= -Wall -Wextra -Werror
 CFLAGS	?= -O2 -g
-CPPFLAGS += -Iinclude -Iuser -Iuser/qpmgr -D_GNU_SOURCE $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CPPFLAGS += -Iinclude -Iuser -Iuser/qpmgr -D_GNU_SOURCE -DRXE_LIBDIR='"$(LIBDIR)"' $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS	:= $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lisal -lpthread
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP
 MULTIARCH := $(shell $(CC) -print-multiarch)
@@ -110,8 +112,6 @@ run-checks:
 	[ $$failed -eq 0 ]
 
 DESTDIR	?=
-PREFIX	?= /usr/local
-LIBDIR	?= $(PREFIX)/lib/rxe
 install: all
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)
 	install $(B)/rxed $(DESTDIR)$(PREFIX)/sbin/

@@ -14,9 +14,6 @@
 #include "rxe/ipc.h"
 
 #define LIBRARY "librxe_verbs.so"
-#ifndef RXE_LIBDIR
-#define RXE_LIBDIR "/usr/local/lib"
-#endif
 
 /* As env(1): what did not start is not the program's own failure. */
 enum { EXIT_USAGE = 1, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
@@ -38,7 +35,7 @@ static bool own_directory(char *dir, size_t size)
 /* The library beside this executable (a build), below its prefix, or in libdir. */
 static bool find_library(char *path, size_t size)
 {
-	static const char *const places[] = {"%s/" LIBRARY, "%s/../lib/" LIBRARY,
+	static const char *const places[] = {"%s/" LIBRARY, "%s/../lib/rxe/" LIBRARY,
 					     RXE_LIBDIR "/" LIBRARY};
 	char dir[PATH_MAX], candidate[PATH_MAX + 64], *real;
 	bool have_dir = own_directory(dir, sizeof(dir)), found = false;

@@ -27,9 +27,6 @@
 #include "uapi/server.h"
 #include "worker.h"
 
-#ifndef RXE_OBJECT_DIR
-#define RXE_OBJECT_DIR "/usr/local/lib/rxe"
-#endif
 #define DEFAULT_POLL_US 50
 #define TICK_NS		1000000000ull
 
@@ -153,24 +150,30 @@ static int make_rundir(const char *dir)
 	return 0;
 }
 
+/* Beside rxed (a build), below its prefix (an installation), or in libdir. */
 static void find_objects(const char *given)
 {
+	static const char *const places[] = {"%s", "%s/../lib/rxe"};
 	char self[sizeof(rxed.object_dir)], probe[sizeof(self) + 32];
-	ssize_t n;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *dir;
 
-	if (given) {
-		snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%s", given);
+	snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%s", given ? given : RXE_LIBDIR);
+	if (given || n <= 0)
+		return;
+	self[n] = 0;
+	dir = dirname(self);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(probe, sizeof(probe) - 16, places[i], dir);
+		n = (ssize_t)strlen(probe);
+		strcpy(probe + n, "/rxe_xdp.bpf.o");
+		if (access(probe, R_OK))
+			continue;
+		probe[n] = 0;
+		snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%.*s",
+			 (int)sizeof(rxed.object_dir) - 1, probe);
 		return;
 	}
-	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (n > 0) {
-		self[n] = 0;
-		snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%s", dirname(self));
-		snprintf(probe, sizeof(probe), "%s/rxe_xdp.bpf.o", rxed.object_dir);
-		if (!access(probe, R_OK))
-			return;
-	}
-	snprintf(rxed.object_dir, sizeof(rxed.object_dir), "%s", RXE_OBJECT_DIR);
 }
 
 /* Each ring and channel is a descriptor for a while. */

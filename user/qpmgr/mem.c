@@ -40,7 +40,7 @@ struct rxe_mem {
 	pthread_cond_t work;
 	struct rxe_copy *head, **tail;
 	struct rxe_copy *running;	/* the batch; NULL also when it was given up */
-	uint64_t since;			/* it started, CLOCK_MONOTONIC */
+	uint64_t since;			/* it started, CLOCK_MONOTONIC; 0: no deadline */
 	bool waiting, started, dead;
 };
 
@@ -296,7 +296,40 @@ static int move(int fd, void *buf, uint32_t len, uint64_t addr, bool to_client)
 	return n == (ssize_t)len ? 0 : -EFAULT;
 }
 
-static int do_atomic(int fd, struct job *j)
+/*
+ * One atomic at a time, in the whole daemon: two regions, also of two clients,
+ * may be the same memory under different addresses. The page is touched before,
+ * so that one which never comes is met without the turn; a client that is
+ * killed loses it at once, and its late write finds an address space that no
+ * QP reaches any more.
+ */
+static pthread_mutex_t atomic_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t atomic_free = PTHREAD_COND_INITIALIZER;
+static const struct rxe_mem *atomic_owner;
+
+static void atomic_enter(struct rxe_mem *m)
+{
+	/* Waiting for others is not blocking: no deadline. */
+	__atomic_store_n(&m->since, 0, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&atomic_lock);
+	while (atomic_owner)
+		pthread_cond_wait(&atomic_free, &atomic_lock);
+	atomic_owner = m;
+	pthread_mutex_unlock(&atomic_lock);
+	__atomic_store_n(&m->since, rxe_now_ns(), __ATOMIC_RELAXED);
+}
+
+static void atomic_leave(const struct rxe_mem *m)
+{
+	pthread_mutex_lock(&atomic_lock);
+	if (atomic_owner == m) {
+		atomic_owner = NULL;
+		pthread_cond_broadcast(&atomic_free);
+	}
+	pthread_mutex_unlock(&atomic_lock);
+}
+
+static int read_modify_write(int fd, struct job *j)
 {
 	uint64_t old, new;
 	int err = move(fd, &old, sizeof(old), j->addr[0], false);
@@ -313,31 +346,44 @@ static int do_atomic(int fd, struct job *j)
 	return move(fd, &new, sizeof(new), j->addr[0], true);
 }
 
-static int do_job(int fd, struct job *j, uint8_t *bounce)
+static int do_atomic(struct rxe_mem *m, struct job *j)
+{
+	uint64_t touched;
+	int err = move(m->memfd, &touched, sizeof(touched), j->addr[0], false);
+
+	if (err)
+		return err;
+	atomic_enter(m);
+	err = read_modify_write(m->memfd, j);
+	atomic_leave(m);
+	return err;
+}
+
+static int do_job(struct rxe_mem *m, struct job *j, uint8_t *bounce)
 {
 	int err = 0;
 
 	if (j->kind > RXE_COPY_WRITE)
-		return do_atomic(fd, j);
+		return do_atomic(m, j);
 	for (unsigned int i = 0; !err && i < j->nranges; i++) {
-		err = move(fd, bounce, j->len[i], j->addr[i], j->kind == RXE_COPY_WRITE);
+		err = move(m->memfd, bounce, j->len[i], j->addr[i], j->kind == RXE_COPY_WRITE);
 		bounce += j->len[i];
 	}
 	return err;
 }
 
 /* In one call; one by one when that fails, so that each gets its own status. */
-static void do_batch(int fd, struct batch *b)
+static void do_batch(struct rxe_mem *m, struct batch *b)
 {
 	struct job *first = &b->job[0];
 	uint8_t *bounce = b->bounce;
 
 	if (first->status)
 		return;
-	if (b->n > 1 && !move(fd, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
+	if (b->n > 1 && !move(m->memfd, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
 		return;
 	for (unsigned int i = 0; i < b->n; i++) {
-		b->job[i].status = do_job(fd, &b->job[i], bounce);
+		b->job[i].status = do_job(m, &b->job[i], bounce);
 		bounce += b->job[i].total;
 	}
 }
@@ -372,7 +418,7 @@ static void run_copies(struct rxe_mem *m, struct batch *b)
 		m->running = b->head;
 		m->since = rxe_now_ns();
 		pthread_mutex_unlock(&m->lock);
-		do_batch(m->memfd, b);
+		do_batch(m, b);
 		pthread_mutex_lock(&m->lock);
 		if (!m->running)
 			break;		/* given up by rxe_mem_kill(): not ours any more */
@@ -464,6 +510,7 @@ void rxe_mem_kill(struct rxe_mem *m)
 	m->tail = &m->head;
 	pthread_cond_signal(&m->work);
 	pthread_mutex_unlock(&m->lock);
+	atomic_leave(m);
 }
 
 unsigned int rxe_mem_expire(uint64_t now_ns)
@@ -473,10 +520,12 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 
 	pthread_mutex_lock(&all_lock);
 	TAILQ_FOREACH(m, &all_mems, link) {
+		uint64_t since;
 		bool late;
 
 		pthread_mutex_lock(&m->lock);
-		late = m->running && !m->dead && now_ns > m->since + RXE_MEM_DEADLINE_NS;
+		since = __atomic_load_n(&m->since, __ATOMIC_RELAXED);
+		late = m->running && !m->dead && since && now_ns > since + RXE_MEM_DEADLINE_NS;
 		pthread_mutex_unlock(&m->lock);
 		if (!late)
 			continue;

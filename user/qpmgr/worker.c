@@ -161,6 +161,8 @@ static void op_pkt_send(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt)
 	struct rxe_dev *dev = dev_of(hca);
 
 	dev->dp_ops->pkt_send(dev->dp, w->index, pkt, !rxe_engine_params(w->engine)->crc_disable);
+	if (rxe_engine_params(w->engine)->fast_arb)
+		dev->dp_ops->flush(dev->dp, w->index);	/* else turn() does, after the burst */
 }
 
 static void op_pkt_free(void *ctx, struct rxe_pkt *pkt)

@@ -41,6 +41,8 @@ static void line(void *arg, const char *name, uint64_t value)
 
 static void device(struct report *r, const struct rxe_dev *dev)
 {
+	char below[RXE_DEV_NAME_MAX + 16];
+
 	r->scope = dev->name;
 	line(r, "contexts", dev->nr_contexts);
 	line(r, "pds", dev->nr_pd);
@@ -51,7 +53,9 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	line(r, "port_up", dev->hca.port_up);
 	line(r, "mtu", dev->hca.mtu);
 	for (int i = 0; i < RXE_HW_COUNT; i++)
-		line(r, hw_names[i], rxe_workers_counter(dev, i));
+		line(r, hw_names[i], rxe_dev_counter(dev, i));
+	snprintf(below, sizeof(below), "%s/%s", dev->name, dev->dp_ops->name);
+	r->scope = below;	/* its names may be the transport's too */
 	dev->dp_ops->stats(dev->dp, line, r);
 }
 

@@ -128,6 +128,15 @@ void ucmd_finish(struct ucmd *cmd, int status)
 	free(c);
 }
 
+int uverbs_limit(const struct ucmd *cmd, const char *what, const char *limit, uint32_t value)
+{
+	log_warn("making %s on device %s for process %d (%s): all %s = %u are in use; where it is a "
+		 "tunable, raise it with `rxe param set %s N` and make the device anew",
+		 what, cmd->ctx->dev->name, cmd->ctx->peer->pid, cmd->ctx->peer->comm, limit, value,
+		 limit);
+	return -ENOMEM;
+}
+
 static struct carrier *carrier_new(struct uctx *ctx, const void *bytes, size_t len, ureply reply,
 				   void *arg)
 {

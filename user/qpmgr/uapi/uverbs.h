@@ -163,6 +163,8 @@ struct ucmd {
 /* 0, negative errno, or -EINPROGRESS: ucmd_finish() follows. */
 typedef int (*ucmd_handler)(struct ucmd *cmd);
 void ucmd_finish(struct ucmd *cmd, int status);
+/* Says once a command that `limit` is reached; returns -ENOMEM, as the driver. */
+int uverbs_limit(const struct ucmd *cmd, const char *what, const char *limit, uint32_t value);
 
 /* Contexts, as server.c sees them. */
 int uctx_open(struct rxe_dev *dev, struct rxe_peer *peer, int memfd, int mapsfd,
@@ -225,6 +227,7 @@ void uqp_destroy(struct uqp *qp, struct ucmd *cmd);	/* cmd may be NULL */
 void uctx_unhold(struct uctx *ctx);
 
 /* GID -> address vector; shared by QPs and AHs (uverbs_address.c). */
+int uaddr_check_grh(struct ucmd *cmd, bool is_global, uint8_t port_num);
 int uaddr_from_gid(struct uctx *ctx, const uint8_t dgid[16], uint8_t sgid_index,
 		   struct rxe_address *addr);
 /*

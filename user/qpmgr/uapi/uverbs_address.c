@@ -14,6 +14,18 @@ static bool is_v4(const union rxe_ip *ip)
 	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)ip);
 }
 
+int uaddr_check_grh(struct ucmd *cmd, bool is_global, uint8_t port_num)
+{
+	if (!is_global) {
+		log_warn("addressing a peer from device %s for process %d (%s): the address has no "
+			 "GRH, which RoCE needs; give the program a GID index (often `-g N`, perftest "
+			 "`-x N`) of those that `ibv_devinfo -v` lists",
+			 cmd->ctx->dev->name, cmd->ctx->peer->pid, cmd->ctx->peer->comm);
+		return -EINVAL;
+	}
+	return port_num == 1 ? 0 : -EINVAL;
+}
+
 int uaddr_from_gid(struct uctx *ctx, const uint8_t dgid[16], uint8_t sgid_index,
 		   struct rxe_address *addr)
 {
@@ -132,9 +144,13 @@ int ucmd_create_ah(struct ucmd *cmd)
 	struct ah_request *req;
 	int err;
 
-	/* RoCE always needs a GRH. */
-	if (!pd || !in->attr.is_global || in->attr.port_num != 1)
+	if (!pd)
 		return -EINVAL;
+	err = uaddr_check_grh(cmd, in->attr.is_global, in->attr.port_num);
+	if (err)
+		return err;
+	if (cmd->ctx->dev->nr_ah >= cmd->ctx->dev->hca.limits.max_ah)
+		return uverbs_limit(cmd, "an AH", "max_ah", cmd->ctx->dev->hca.limits.max_ah);
 	req = calloc(1, sizeof(*req));
 	if (!req)
 		return -ENOMEM;

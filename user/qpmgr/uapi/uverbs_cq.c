@@ -70,6 +70,8 @@ static int create(struct ucmd *cmd, const struct cq_request *req,
 
 	if (!req->cqe || req->cqe > dev->hca.limits.max_cqe || req->vector >= RXE_COMP_VECTORS)
 		return -EINVAL;
+	if (dev->nr_cq >= dev->hca.limits.max_cq)
+		return uverbs_limit(cmd, "a CQ", "max_cq", dev->hca.limits.max_cq);
 	if (req->channel >= 0) {
 		chan = uobj_find(cmd->ctx, UOBJ_CHANNEL, (uint32_t)req->channel);
 		if (!chan)

@@ -19,7 +19,7 @@ int ucmd_alloc_pd(struct ucmd *cmd)
 	struct upd *pd;
 
 	if (dev->nr_pd >= dev->hca.limits.max_pd)
-		return -ENOMEM;
+		return uverbs_limit(cmd, "a PD", "max_pd", dev->hca.limits.max_pd);
 	pd = calloc(1, sizeof(*pd));
 	if (!pd || uobj_add(cmd->ctx, UOBJ_PD, &pd->o)) {
 		free(pd);
@@ -78,6 +78,8 @@ int ucmd_reg_mr(struct ucmd *cmd)
 
 	if (!pd || (in->start & 4095) != (in->hca_va & 4095))
 		return -EINVAL;
+	if (cmd->ctx->dev->nr_mr >= cmd->ctx->dev->hca.limits.max_mr)
+		return uverbs_limit(cmd, "an MR", "max_mr", cmd->ctx->dev->hca.limits.max_mr);
 	err = check_access(in->access_flags);
 	if (!err)
 		err = rxe_mem_check(cmd->ctx->mem, in->start, in->length,

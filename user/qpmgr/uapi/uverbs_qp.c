@@ -102,12 +102,8 @@ static int check_create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *i
 		return -EOPNOTSUPP;	/* raw and XRC: as the driver */
 	if (in->is_srq || in->create_flags || in->comp_mask)
 		return -EOPNOTSUPP;
-	if (dev->nr_qp >= dev->hca.limits.max_qp) {
-		log_warn("creating a QP on device %s for process %d (%s): all max_qp = %u are in use",
-			 dev->name, cmd->ctx->peer->pid, cmd->ctx->peer->comm,
-			 dev->hca.limits.max_qp);
-		return -ENOMEM;
-	}
+	if (dev->nr_qp >= dev->hca.limits.max_qp)
+		return uverbs_limit(cmd, "a QP", "max_qp", dev->hca.limits.max_qp);
 	return 0;
 }
 
@@ -345,8 +341,8 @@ static int modify(struct ucmd *cmd, const struct ib_uverbs_modify_qp *in)
 	err = check_attr(qp, &c->attr, c->mask);
 	if (err || !(c->mask & RXE_QP_AV))
 		goto out;
-	err = -EINVAL;
-	if (!in->dest.is_global || in->dest.port_num != 1)
+	err = uaddr_check_grh(cmd, in->dest.is_global, in->dest.port_num);
+	if (err)
 		goto out;
 	err = uaddr_from_gid(cmd->ctx, in->dest.dgid, in->dest.sgid_index, &c->attr.addr);
 	if (err)
