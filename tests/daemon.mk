@@ -7,7 +7,9 @@ unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/log.c 
 unit_event_OBJ  := user/qpmgr/uapi/event.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_uioctl_OBJ := user/qpmgr/uapi/uverbs_ioctl.c
 unit_loop_OBJ   := user/qpmgr/loop.c
-DAEMON_UNITS := idmap mem event uioctl loop
+unit_doorbell_OBJ := user/qpmgr/doorbell.c
+unit_detached_OBJ := user/qpmgr/detached.c
+DAEMON_UNITS := idmap mem event uioctl loop doorbell detached
 
 define daemon_unit
 $(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))

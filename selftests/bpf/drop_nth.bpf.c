@@ -12,10 +12,10 @@
 #include <bpf/bpf_helpers.h>
 #include "rxe/wire.h"
 
-#define IPV4_PROTO  9
-#define IPV4_DPORT  22	/* without options */
-#define IPV6_PROTO  6
-#define IPV6_DPORT  42
+#define IPV4_PROTO 9
+#define IPV4_DPORT 22 /* without options */
+#define IPV6_PROTO 6
+#define IPV6_DPORT 42
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

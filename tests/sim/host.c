@@ -100,6 +100,26 @@ static void pkt_free(void *ctx, struct rxe_pkt *pkt)
 	free(p);
 }
 
+/* Into new memory, as the real one: who keeps a pointer into the old is found out. */
+static struct rxe_pkt *pkt_detach(void *ctx, struct rxe_pkt *pkt)
+{
+	struct sim_host *h = ctx;
+	struct sim_pkt *old = pkt->dp, *p = new_pkt(h, old->len);
+	uint8_t *hdr = p->pkt.hdr;
+
+	memcpy(p->bytes, old->bytes, old->len);
+	memcpy(p->ip, old->ip, sizeof(p->ip));
+	p->pkt = *pkt;
+	p->pkt.dp = p;
+	p->pkt.hdr = hdr;
+	p->pkt.ip = p->ip;
+	p->pkt.detached = true;
+	cut(h, p, p->pkt.hdr_len);
+	pkt_free(ctx, pkt);
+	h->detached++;
+	return &p->pkt;
+}
+
 static void pkt_send(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt)
 {
 	struct sim_host *h = ctx;
@@ -269,6 +289,7 @@ static const struct rxe_engine_ops ops = {
 	.pkt_alloc = pkt_alloc,
 	.pkt_send = pkt_send,
 	.pkt_free = pkt_free,
+	.pkt_detach = pkt_detach,
 	.copy = copy,
 	.cq_event = cq_event,
 	.async_event = async_event,

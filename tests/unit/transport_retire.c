@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* retire.c: order at the end of a request: copy, completion, acknowledgement. */
 #include "sim/bed.h"
+#include "transport/qp.h"
 
 #define PSN(n) rxe_psn_add(BED_RQ_PSN, n)
 #define LOCAL  4096
@@ -176,12 +177,42 @@ static void too_many_in_flight(void **state)
 	o.deferred = true;
 	bed_init(&b, &o);
 	rxe_engine_params(b.h.engine)->fast_resp = 0;
-	for (int i = 0; i < 300; i++)
+	for (unsigned int i = 0; i < RXE_MAX_SLOTS + 44; i++)
 		data(&b, RXE_OP_WRITE_ONLY, i, 8, true);
-	assert_int_equal(b.h.live_copies, 256);
+	assert_int_equal(b.h.live_copies, RXE_MAX_SLOTS);
+	/* Those that wait long do not hold the datapath's buffers. */
+	assert_int_equal(b.h.detached, RXE_MAX_SLOTS + 44 - RXE_DETACH_AFTER);
 	assert_int_equal(bed_count(&b, RXE_HW_DROP_BUSY), 1);
 	bed_copies(&b);
 	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.psn, PSN(63)); /* max_packet_per_ack */
+	bed_fini(&b);
+}
+
+/* Who destroys its QP repeats its last acknowledgement: the first may be lost. */
+static void the_last_ack_is_said_twice(void **state)
+{
+	struct bed_options o = rc;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &o);
+	data(&b, RXE_OP_WRITE_ONLY, 0, 8, true);
+	assert_int_equal(b.nr_sent, 1);
+	sim_qp_destroy(&b.qp);
+	assert_int_equal(b.nr_sent, 2);
+	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.psn, PSN(0));
+	bed_fini(&b);
+}
+
+static void a_qp_that_never_answered_says_nothing(void **state)
+{
+	struct bed_options o = rc;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &o);
+	sim_qp_destroy(&b.qp);
+	assert_int_equal(b.nr_sent, 0);
 	bed_fini(&b);
 }
 
@@ -215,6 +246,8 @@ int main(void)
 		cmocka_unit_test(solicited_only_at_the_end),
 		cmocka_unit_test(an_ack_without_room_is_deferred),
 		cmocka_unit_test(too_many_in_flight),
+		cmocka_unit_test(the_last_ack_is_said_twice),
+		cmocka_unit_test(a_qp_that_never_answered_says_nothing),
 		cmocka_unit_test(cq_overflow),
 	};
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <urcu-qsbr.h>
 
+#include "detached.h"
 #include "kernel_compat.h"
 #include "log.h"
 #include "loop.h"
@@ -30,7 +31,6 @@
 #define RX_BUDGET	64
 #define TX_BUDGET	64
 #define MAX_POLLFDS	(RXE_MAX_QUEUES + 8)
-#define DB_IDLE_TURNS	256	/* turns without a ring before a context must wake us */
 #define EPOLL_BATCH	64
 #define SLICE_NS	100000
 #define YIELD_TOO_LONG_NS 300000
@@ -61,8 +61,8 @@ struct rxe_worker {
 
 	struct attached *devs;
 	uint32_t ndevs;
-	struct rxe_doorbell **active;	/* contexts that rang lately */
-	uint32_t nactive, active_room;
+	struct rxe_doorbell_set doorbells;
+	struct rxe_detached detached;
 
 	/* written by others */
 	_Alignas(64) uint32_t sleeping;
@@ -170,7 +170,20 @@ static void op_pkt_free(void *ctx, struct rxe_pkt *pkt)
 	struct rxe_worker *w = ctx;
 	struct rxe_dev *dev = dev_of(pkt->hca);
 
-	dev->dp_ops->pkt_free(dev->dp, w->index, pkt);
+	if (pkt->detached)
+		rxe_detached_free(&w->detached, pkt);
+	else
+		dev->dp_ops->pkt_free(dev->dp, w->index, pkt);
+}
+
+static struct rxe_pkt *op_pkt_detach(void *ctx, struct rxe_pkt *pkt)
+{
+	struct rxe_worker *w = ctx;
+	struct rxe_pkt *moved = rxe_detached_copy(&w->detached, pkt);
+
+	if (moved)
+		op_pkt_free(w, pkt);
+	return moved;
 }
 
 static int op_copy(void *ctx, struct rxe_copy *c)
@@ -202,6 +215,7 @@ static const struct rxe_engine_ops engine_ops = {
 	.pkt_alloc = op_pkt_alloc,
 	.pkt_send = op_pkt_send,
 	.pkt_free = op_pkt_free,
+	.pkt_detach = op_pkt_detach,
 	.copy = op_copy,
 	.cq_event = op_cq_event,
 	.async_event = op_async_event,
@@ -216,122 +230,21 @@ void rxe_worker_rx(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_p
 	rxe_engine_rx(rxed.workers[worker]->engine, hca, pkt);
 }
 
-/* ---- doorbells -------------------------------------------------------------- */
-
-static int activate(struct rxe_worker *w, struct rxe_doorbell *db)
-{
-	if (db->active)
-		return 0;
-	if (w->nactive == w->active_room) {
-		uint32_t room = w->active_room ? 2 * w->active_room : 16;
-		void *p = realloc(w->active, room * sizeof(*w->active));
-
-		if (!p)
-			return -ENOMEM;
-		w->active = p;
-		w->active_room = room;
-	}
-	db->pos = w->nactive;
-	db->active = true;
-	db->idle_turns = 0;
-	w->active[w->nactive++] = db;
-	__atomic_store_n(&db->page->need_wakeup, 0, __ATOMIC_RELAXED);
-	return 0;
-}
-
-static void deactivate(struct rxe_worker *w, struct rxe_doorbell *db)
-{
-	struct rxe_doorbell *last = w->active[--w->nactive];
-
-	w->active[db->pos] = last;
-	last->pos = db->pos;
-	db->active = false;
-	__atomic_store_n(&db->page->need_wakeup, 1, __ATOMIC_RELAXED);
-}
+/* ---- doorbells of contexts -------------------------------------------------- */
 
 int rxe_worker_db_add(struct rxe_worker *w, struct rxe_doorbell *db)
 {
 	/* Edge-triggered and never read: the client shares the counter. */
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = db};
 
-	db->active = false;
-	__atomic_store_n(&db->page->need_wakeup, 1, __ATOMIC_RELAXED);
+	rxe_doorbell_init(db);
 	return epoll_ctl(w->epfd, EPOLL_CTL_ADD, db->efd, &ev) ? -errno : 0;
 }
 
 void rxe_worker_db_del(struct rxe_worker *w, struct rxe_doorbell *db)
 {
 	epoll_ctl(w->epfd, EPOLL_CTL_DEL, db->efd, NULL);
-	if (db->active)
-		deactivate(w, db);
-}
-
-void rxe_db_attach(struct rxe_doorbell *db, struct rxe_db_entry *e, uint32_t handle)
-{
-	e->slot = handle % RXE_DOORBELL_SLOTS;
-	e->next = db->slots[e->slot];
-	db->slots[e->slot] = e;
-}
-
-void rxe_db_detach(struct rxe_doorbell *db, struct rxe_db_entry *e)
-{
-	struct rxe_db_entry **p = &db->slots[e->slot];
-
-	while (*p && *p != e)
-		p = &(*p)->next;
-	if (*p)
-		*p = e->next;
-}
-
-static uint32_t ring_word(struct rxe_doorbell *db, unsigned int word)
-{
-	uint64_t bits = __atomic_exchange_n(&db->page->bits[word], 0, __ATOMIC_ACQ_REL);
-	uint32_t n = 0;
-
-	while (bits) {
-		unsigned int slot = word * 64 + __builtin_ctzll(bits);
-
-		bits &= bits - 1;
-		for (struct rxe_db_entry *e = db->slots[slot]; e; e = e->next, n++)
-			rxe_qp_doorbell(e->qp);
-	}
-	return n;
-}
-
-static uint32_t scan_doorbell(struct rxe_doorbell *db)
-{
-	uint64_t words;
-	uint32_t n = 0;
-
-	if (!__atomic_load_n(&db->page->summary, __ATOMIC_RELAXED))
-		return 0;
-	words = __atomic_exchange_n(&db->page->summary, 0, __ATOMIC_ACQ_REL);
-	for (; words; words &= words - 1)
-		n += ring_word(db, __builtin_ctzll(words));
-	return n;
-}
-
-static uint32_t scan_doorbells(struct rxe_worker *w)
-{
-	uint32_t n = 0, got;
-
-	for (uint32_t i = 0; i < w->nactive;) {
-		struct rxe_doorbell *db = w->active[i];
-
-		got = scan_doorbell(db);
-		n += got;
-		db->idle_turns = got ? 0 : db->idle_turns + 1;
-		if (db->idle_turns < DB_IDLE_TURNS) {
-			i++;
-			continue;
-		}
-		deactivate(w, db);	/* puts another one at i */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		got = scan_doorbell(db);
-		if (got && !activate(w, db))
-			n += got;
-	}
-	return n;
+	rxe_doorbell_leave(&w->doorbells, db);
 }
 
 /* ---- devices ------------------------------------------------------------------ */
@@ -431,7 +344,7 @@ static bool turn(struct rxe_worker *w)
 		work += dev->dp_ops->rx_burst(dev->dp, w->index, RX_BUDGET);
 	}
 	work += rxe_mem_reap(w->memq);
-	work += scan_doorbells(w);
+	work += rxe_doorbells_scan(&w->doorbells);
 	more = rxe_engine_run(w->engine, TX_BUDGET);
 	for (uint32_t i = 0; i < w->ndevs; i++)
 		w->devs[i].dev->dp_ops->flush(w->devs[i].dev->dp, w->index);
@@ -443,9 +356,8 @@ static bool must_stay_awake(struct rxe_worker *w)
 	if (mailbox_pending(w) || rxe_mem_queue_pending(w->memq) ||
 	    __atomic_load_n(&w->stop, __ATOMIC_RELAXED))
 		return true;
-	for (uint32_t i = 0; i < w->nactive; i++)
-		if (__atomic_load_n(&w->active[i]->page->summary, __ATOMIC_RELAXED))
-			return true;
+	if (rxe_doorbells_pending(&w->doorbells))
+		return true;
 	for (uint32_t i = 0; i < w->ndevs; i++)
 		if (w->devs[i].dev->dp_ops->pending(w->devs[i].dev->dp, w->index))
 			return true;
@@ -472,27 +384,21 @@ static void wait_events(struct rxe_worker *w)
 		if (ev[i].data.ptr == w) {
 			if (read(w->wakefd, &n, sizeof(n)) < 0)
 				continue;
-		} else if (ev[i].data.ptr && activate(w, ev[i].data.ptr)) {
-			scan_doorbell(ev[i].data.ptr);	/* no memory to poll it */
+		} else if (ev[i].data.ptr) {
+			rxe_doorbell_rang(&w->doorbells, ev[i].data.ptr);
 		}
 	}
 }
 
-static void set_need_wakeup(struct rxe_worker *w, uint32_t value)
-{
-	for (uint32_t i = 0; i < w->nactive; i++)
-		__atomic_store_n(&w->active[i]->page->need_wakeup, value, __ATOMIC_RELAXED);
-}
-
 static void sleep_a_while(struct rxe_worker *w)
 {
-	set_need_wakeup(w, 1);
+	rxe_doorbells_need_wakeup(&w->doorbells, true);
 	__atomic_store_n(&w->sleeping, 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!must_stay_awake(w))
 		wait_events(w);
 	__atomic_store_n(&w->sleeping, 0, __ATOMIC_RELAXED);
-	set_need_wakeup(w, 0);
+	rxe_doorbells_need_wakeup(&w->doorbells, false);
 }
 
 /*
@@ -556,7 +462,7 @@ static void worker_free(struct rxe_worker *w)
 		close(w->epfd);
 	if (w->wakefd >= 0)
 		close(w->wakefd);
-	free(w->active);
+	rxe_doorbells_free(&w->doorbells);
 	free(w->devs);
 	free(w);
 }

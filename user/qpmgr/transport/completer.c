@@ -42,10 +42,11 @@ int rxe_comp_post(struct rxe_qp *qp, struct rxe_swqe *w)
 		if (w->wr->flags & RXE_F_SEND)
 			rxe_qp_count(qp, RXE_HW_RDMA_SENDS);
 	}
-	if (w->status || qp->init.sq_sig_all || (w->flags & RXE_SEND_SIGNALED))
-		err = rxe_cq_post(qp->engine, qp->init.send_cq, &wc, false);
+	/* The element first: who sees the CQE may post again at once. */
 	qp->req.head++;
 	rxe_ring_consume(&qp->init.sq);
+	if (w->status || qp->init.sq_sig_all || (w->flags & RXE_SEND_SIGNALED))
+		err = rxe_cq_post(qp->engine, qp->init.send_cq, &wc, false);
 	return err;
 }
 

@@ -292,6 +292,24 @@ static void comm_est(struct rxe_qp *qp)
 	rxe_qp_event(qp, RXE_EV_COMM_EST);
 }
 
+/*
+ * A QP whose client is slow would soon hold every receive buffer of the device:
+ * beyond a number its packets wait in memory of their own. NULL: dropped.
+ */
+static struct rxe_pkt *make_room(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	struct rxe_engine *e = qp->engine;
+	struct rxe_pkt *moved;
+
+	if (!e->ops->pkt_detach ||
+	    qp->busy_ops[RXE_XFER_SLOT] + qp->busy_ops[RXE_XFER_COMP] < RXE_DETACH_AFTER)
+		return pkt;
+	moved = e->ops->pkt_detach(e->ctx, pkt);
+	if (!moved)
+		rxe_qp_drop(qp, pkt, RXE_HW_DROP_BUSY);
+	return moved;
+}
+
 void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pkt)
 {
 	struct rxe_stats *s = rxe_engine_stats(e, hca);
@@ -311,6 +329,9 @@ void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pk
 		rxe_engine_drop(e, s, pkt, why);
 		return;
 	}
+	pkt = make_room(qp, pkt);
+	if (!pkt)
+		return;
 	if (info.op->flags & RXE_F_RESP) {
 		rxe_comp_rx(qp, pkt, &info);
 		return;

@@ -34,8 +34,8 @@ static uint32_t flush_ring(struct rxe_qp *qp, struct rxe_ring *r, uint32_t *fetc
 		/* wr_id is the first field of both kinds of WQE. */
 		memcpy(&wr_id, rxe_ring_elem(r, *fetch), sizeof(wr_id));
 		*fetch = rxe_ring_next(r, *fetch);
-		post_flush(qp, cq, wr_id);
 		rxe_ring_consume(r);
+		post_flush(qp, cq, wr_id);
 		n++;
 	}
 	return n;

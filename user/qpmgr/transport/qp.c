@@ -137,6 +137,7 @@ static void stop(struct rxe_qp *qp)
 
 void rxe_qp_destroy(struct rxe_qp *qp)
 {
+	rxe_resp_farewell(qp);
 	stop(qp);
 	qp->attr.qp_state = RXE_QPS_RESET;
 	qp->destroyed = true;

@@ -13,7 +13,8 @@
 #include "wqe.h"
 
 #define RXE_SQ_WINDOW	   256u	      /* private WQE copies of one SQ, at most */
-#define RXE_MAX_SLOTS	   1024u      /* received requests in flight per QP */
+#define RXE_MAX_SLOTS	   8192u      /* received requests in flight per QP */
+#define RXE_DETACH_AFTER   256u	      /* of them in the datapath's own buffers */
 #define RXE_MAX_READ_TX	   32u	      /* READ responses being filled per QP */
 #define RXE_QP_QUANTUM	   16u	      /* packets of one QP before the next has its turn */
 #define RXE_MIN_TIMEOUT_NS 1000000ull /* shorter ACK timeouts mean this: no spurious ones */
@@ -83,6 +84,7 @@ struct rxe_responder {
 	uint32_t psn;		     /* expected */
 	uint32_t msn;		     /* of what has arrived */
 	uint32_t done_psn, done_msn; /* of what is retired: acknowledged */
+	bool answered;		     /* done_psn is set */
 	uint32_t unacked;	     /* packets retired since the last ACK */
 	bool ack_pending;
 	bool nak_sent;	       /* for the gap (or RNR) at psn */
@@ -216,6 +218,8 @@ void rxe_resp_copied(struct rxe_xfer *x);
 void rxe_resp_reset(struct rxe_qp *qp);
 /* Retires slots, sends READ responses and ACKs; returns packets sent. */
 uint32_t rxe_resp_run(struct rxe_qp *qp, uint32_t budget);
+/* The QP is about to be destroyed: the last word to its peer. */
+void rxe_resp_farewell(struct rxe_qp *qp);
 /* The same, or once the burst is over, as fast_resp says. */
 void rxe_resp_update(struct rxe_qp *qp);
 /* NULL: too many in flight. It stands nowhere until it is pushed. */

@@ -178,6 +178,20 @@ static void send_ack(struct rxe_qp *qp)
 		resp->unacked = 0;
 }
 
+/*
+ * A program destroys its QP as soon as it has its last message. If just then
+ * the acknowledgement of that message is lost, nobody is left to repeat it and
+ * the peer runs out of retries although all went well. So the last one is said
+ * once more; a peer that has it ignores the second (a ghost ACK).
+ */
+void rxe_resp_farewell(struct rxe_qp *qp)
+{
+	enum rxe_qp_state s = qp->attr.qp_state;
+
+	if (rxe_qp_is_rc(qp) && s >= RXE_QPS_RTR && s != RXE_QPS_ERR && qp->resp.answered)
+		send_ack(qp);
+}
+
 /* A response of another kind says what a pending ACK would have said. */
 static void retired(struct rxe_qp *qp, const struct rxe_xfer *x, bool answered)
 {
@@ -188,6 +202,7 @@ static void retired(struct rxe_qp *qp, const struct rxe_xfer *x, bool answered)
 		return; /* answered before; tells nothing of what came later */
 	resp->done_psn = x->slot.psn;
 	resp->done_msn = x->slot.msn;
+	resp->answered = true;
 	if (!rxe_qp_is_rc(qp))
 		return;
 	if (answered) {
@@ -368,5 +383,5 @@ void rxe_resp_reset(struct rxe_qp *qp)
 	resp->msg = RXE_MSG_NONE;
 	resp->msn = resp->done_msn = 0;
 	resp->unacked = 0;
-	resp->ack_pending = resp->nak_sent = resp->fault = false;
+	resp->ack_pending = resp->nak_sent = resp->fault = resp->answered = false;
 }

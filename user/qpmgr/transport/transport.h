@@ -72,6 +72,7 @@ struct rxe_pkt {
 	uint8_t	 ip_version;
 	uint8_t	 ecn;
 	bool	 loopback;	/* sent by this device: never crossed a wire */
+	bool	 detached;	/* off the datapath's buffers (ops->pkt_detach) */
 	union rxe_ip sip, dip;
 
 	/* to send only */
@@ -146,6 +147,13 @@ struct rxe_engine_ops {
 	void (*pkt_send)(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt);
 	/* Gives back a received packet, or one allocated and not sent. */
 	void (*pkt_free)(void *ctx, struct rxe_pkt *pkt);
+	/*
+	 * A received packet must wait for long: moves it into memory of its own,
+	 * so that the datapath has its buffer back, and returns it; pkt is gone
+	 * then. NULL: no memory, pkt stays. Optional: without it packets wait
+	 * where they are.
+	 */
+	struct rxe_pkt *(*pkt_detach)(void *ctx, struct rxe_pkt *pkt);
 	/*
 	 * Starts a copy. 0: done, c->status set, c->done NOT called.
 	 * -EINPROGRESS: c->done(c) follows, on this engine's thread. Copies of

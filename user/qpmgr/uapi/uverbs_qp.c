@@ -71,7 +71,7 @@ static void create_on_worker(struct rxe_worker *w, void *arg)
 	if (c->err)
 		return;
 	qp->db.qp = qp->qp;
-	rxe_db_attach(&ctx->doorbells[rxe_worker_index(w)], &qp->db, qp->o.handle);
+	rxe_doorbell_attach(&ctx->doorbells[rxe_worker_index(w)], &qp->db, qp->o.handle);
 }
 
 static int make_rings(struct ucmd *cmd, struct uqp *qp, struct rxe_qp_init *init)
@@ -443,7 +443,7 @@ static void destroy_on_worker(struct rxe_worker *w, void *arg)
 {
 	struct uqp *qp = arg;
 
-	rxe_db_detach(&qp->o.ctx->doorbells[rxe_worker_index(w)], &qp->db);
+	rxe_doorbell_detach(&qp->o.ctx->doorbells[rxe_worker_index(w)], &qp->db);
 	rxe_qp_destroy(qp->qp);
 }
 
