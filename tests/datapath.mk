@@ -3,7 +3,7 @@
 # program; as root they make their own namespaces and veth pairs (77: no root).
 
 DATAPATH_TESTS := $(patsubst tests/datapath/%.c,$(B)/tests/datapath_%,$(filter-out tests/datapath/bed.c,$(wildcard tests/datapath/*.c)))
-DATAPATH_TEST_OBJ := $(call obj,tests/datapath/bed.c $(wildcard user/qpmgr/datapath/*.c) user/qpmgr/log.c user/qpmgr/loop.c)
+DATAPATH_TEST_OBJ := $(call obj,tests/datapath/bed.c $(wildcard user/qpmgr/datapath/*.c) user/qpmgr/log.c user/qpmgr/log_libbpf.c user/qpmgr/loop.c)
 .SECONDARY: $(call obj,$(wildcard tests/datapath/*.c))
 
 $(B)/tests/datapath_%: $(B)/obj/tests/datapath/%.o $(DATAPATH_TEST_OBJ) $(B)/librxe_common.a

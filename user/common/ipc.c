@@ -58,9 +58,14 @@ int rxe_ipc_listen(const char *rundir, int backlog)
 	if (sock < 0)
 		return -errno;
 	unlink(addr.sun_path);
-	if (bind(sock, (struct sockaddr *)&addr, sizeof(addr)) || chmod(addr.sun_path, 0666) ||
-	    listen(sock, backlog)) {
+	if (bind(sock, (struct sockaddr *)&addr, sizeof(addr))) {
 		err = -errno;
+		close(sock);
+		return err;
+	}
+	if (chmod(addr.sun_path, 0666) || listen(sock, backlog)) {
+		err = -errno;
+		unlink(addr.sun_path);
 		close(sock);
 		return err;
 	}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #define RXE_PARAM_ROW(SYM, pname, punit, pdef, pmin, pmax, pwhen, phelp) \
 	[RXE_PARAM_##SYM] = {.name = #pname,                             \
@@ -93,4 +94,44 @@ bool rxe_on_bpffs(const char *path)
 		if (!cut_component(dir))
 			return false;
 	return fs.f_type == (__typeof__(fs.f_type))BPF_FS_MAGIC;
+}
+
+/*
+ * `ip netns exec NAME` mounts a sysfs of its own at /sys and names NAME as its
+ * source. False when no line of the mount table says so.
+ */
+static bool netns_exec_name(char name[256])
+{
+	char line[1024], path[sizeof("/run/netns/") + 256];
+	FILE *f = fopen("/proc/self/mounts", "re");
+	bool found = false;
+
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f)) /* the last one is on top */
+		if (sscanf(line, "%255s /sys sysfs", name) == 1 && strstr(line, " /sys sysfs ")) {
+			snprintf(path, sizeof(path), "/run/netns/%s", name);
+			found = *name != '/' && access(path, F_OK) == 0;
+		}
+	fclose(f);
+	return found;
+}
+
+const char *rxe_bpffs_hint(char buf[RXE_BPFFS_HINT_LEN])
+{
+	char name[256];
+
+	if (netns_exec_name(name))
+		snprintf(buf, RXE_BPFFS_HINT_LEN,
+			 "no bpffs is mounted there, because `ip netns exec` gave this program a "
+			 "fresh /sys; one mounted here would be empty: type outside of it `rxed "
+			 "--netns %.60s`, or `nsenter --net=/run/netns/%.60s COMMAND`",
+			 name, name);
+	else
+		snprintf(buf, RXE_BPFFS_HINT_LEN,
+			 "no bpffs is mounted there; type `mount -t bpf bpf " RXE_BPFFS_ROOT
+			 "` (inside `ip netns exec` /sys is private and fresh: start `rxed --netns "
+			 "NAME` outside of it instead, others by `nsenter "
+			 "--net=/run/netns/NAME`)");
+	return buf;
 }

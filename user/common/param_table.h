@@ -38,4 +38,12 @@ int rxe_pindir(const char *rundir, char *out, size_t size);
 /* Is path on a mounted bpffs? path itself need not exist yet. */
 bool rxe_on_bpffs(const char *path);
 
+/*
+ * Why there is none, and what to type, for a message: mount it; or, where
+ * `ip netns exec` has put a fresh /sys in which it would be empty, keep out of
+ * that. Returns buf.
+ */
+#define RXE_BPFFS_HINT_LEN 512
+const char *rxe_bpffs_hint(char buf[RXE_BPFFS_HINT_LEN]);
+
 #endif

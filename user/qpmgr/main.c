@@ -17,7 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/param_table.h"
 #include "log.h"
+#include "log_libbpf.h"
 #include "loop.h"
 #include "mem.h"
 #include "params.h"
@@ -25,12 +27,18 @@
 #include "rxe/bpf_abi.h"
 #include "rxed.h"
 #include "uapi/server.h"
+#include "uapi/sysfs_file.h"
 #include "worker.h"
 
 #define DEFAULT_POLL_US 50
 #define TICK_NS		1000000000ull
 
 struct rxed rxed = {.netns_mode = RXE_NETNS_SHARED, .devs = TAILQ_HEAD_INITIALIZER(rxed.devs)};
+
+/* What start() has made so far, for stop(). */
+static struct {
+	bool rundir, sysfs;
+} made;
 
 struct options {
 	const char *rundir, *netns, *object_dir;
@@ -128,29 +136,40 @@ static int enter_netns(const char *name)
 	return err;
 }
 
+static int use_rundir(const char *dir)
+{
+	char *real = realpath(dir, NULL);
+	int err = real ? 0 : -errno;
+
+	if (!err && strlen(real) >= sizeof(rxed.rundir))
+		err = -ENAMETOOLONG;
+	if (!err) {
+		strcpy(rxed.rundir, real);
+		err = rxe_pindir(rxed.rundir, rxed.pindir, sizeof(rxed.pindir));
+	}
+	free(real);
+	if (err)
+		log_err("using run directory %s: %s; choose another --rundir", dir, strerror(-err));
+	return err;
+}
+
 static int make_rundir(const char *dir)
 {
-	char copy[sizeof(rxed.rundir)];
+	int err;
 
-	if (strlen(dir) >= sizeof(rxed.rundir)) {
-		log_err("using run directory %s: the name is too long", dir);
-		return -ENAMETOOLONG;
-	}
-	if (mkdir(dir, 0755) && errno != EEXIST) {
-		int err = -errno;
-
+	made.rundir = mkdir(dir, 0755) == 0;
+	if (!made.rundir && errno != EEXIST) {
+		err = -errno;
 		log_err("making run directory %s: %s; make its parent first or choose another --rundir",
 			dir, strerror(errno));
 		return err;
 	}
-	if (!realpath(dir, rxed.rundir))
-		return -errno;
-	strcpy(copy, rxed.rundir);
-	snprintf(rxed.pindir, sizeof(rxed.pindir), "/sys/fs/bpf/%s", basename(copy));
-	return 0;
+	err = use_rundir(dir);
+	if (err && made.rundir)
+		rmdir(dir);
+	return err;
 }
 
-/* Beside rxed (a build), below its prefix (an installation), or in libdir. */
 static void find_objects(const char *given)
 {
 	static const char *const places[] = {"%s", "%s/../lib/rxe"};
@@ -256,6 +275,7 @@ static int start(const struct options *o, struct rxe_watch *signals)
 		log_err("%s", msg);
 		return err;
 	}
+	made.sysfs = true; /* as far as it comes */
 	err = rxe_sysfs_init();
 	if (!err)
 		err = rxe_workers_start(o->workers ? o->workers : default_workers(), o->poll_us);
@@ -267,7 +287,11 @@ static int start(const struct options *o, struct rxe_watch *signals)
 	return err;
 }
 
-static void stop(void)
+/*
+ * Leaves the tunables' pins, which keep their values, and the run directory.
+ * When the start failed, neither, unless they were there before.
+ */
+static void stop(bool failed_start)
 {
 	struct rxe_dev *dev;
 
@@ -277,8 +301,14 @@ static void stop(void)
 		rxe_dev_delete(dev);
 	if (rxed.workers)
 		rxe_workers_stop();
-	if (rxed.params)
+	if (made.sysfs)
+		rxe_sysfs_remove("");
+	if (failed_start)
+		rxe_params_discard(rxed.params);
+	else
 		rxe_params_close(rxed.params);
+	if (failed_start && made.rundir)
+		rmdir(rxed.rundir);
 }
 
 int main(int argc, char **argv)
@@ -287,7 +317,9 @@ int main(int argc, char **argv)
 	struct rxe_timer tick = {.cb = on_tick};
 	struct rxe_watch signals;
 	int err;
+	bool failed_start;
 
+	rxe_log_libbpf();
 	o.rundir = getenv("RXE_RUNDIR");
 	if (!o.rundir)
 		o.rundir = RXE_DEFAULT_RUNDIR;
@@ -295,12 +327,13 @@ int main(int argc, char **argv)
 	if (err)
 		return err > 0 ? 0 : 2;
 	err = start(&o, &signals);
+	failed_start = err != 0;
 	if (!err) {
 		rxe_loop_timer(rxed.loop, &tick, TICK_NS);
 		log_info("ready in %s: %u worker%s, tunables in %s/parameters", rxed.rundir,
 			 rxed.nr_workers, rxed.nr_workers == 1 ? "" : "s", rxed.pindir);
 		err = rxe_loop_run(rxed.loop);
 	}
-	stop();
+	stop(failed_start);
 	return err ? 1 : 0;
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The tunables tree: makes the pinned maps, keeps the values of an earlier
- * run, refuses a pin directory that a live rxed owns, reads through mmap
- * (DESIGN D8).
- *
- * Ownership is a flock on the pin directory itself: it is exactly what two
- * instances would fight for, whatever their run directories, and it ends with
- * its holder, so a dead owner's tree is taken over without a trace.
+ * The tunables: makes the pinned maps in the pin tree, keeps the values of an
+ * earlier run, reads through mmap (DESIGN D8).
  */
 #include "params.h"
 
@@ -19,21 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "common/param_table.h"
 #include "log.h"
+#include "pin_tree.h"
 
 #define PARAM_PIN_MODE 0644 /* root changes them; everybody may look */
 #define NOT_LOGGED     UINT64_MAX
+#define PATH_LEN       512 /* of a pin; the tree's own is shorter */
 
 struct rxe_params {
-	int lock_fd; /* the pin directory, flocked */
+	struct rxe_pin_tree tree;
 	int fds[RXE_PARAM_COUNT];
+	bool made[RXE_PARAM_COUNT]; /* pinned by this open, not by an earlier run */
 	const uint32_t *view[RXE_PARAM_COUNT]; /* each map's page, read only */
 	uint64_t logged[RXE_PARAM_COUNT];      /* last bad value complained of; atomic */
 };
@@ -57,72 +53,14 @@ static int fail(char *err, size_t errlen, int code, const char *fmt, ...)
 	return code;
 }
 
-/* ---- the pin directory and its owner -------------------------------------- */
-
-/* The pid in /proc/locks that flocks fd's inode, 0 when it cannot be told. */
-static int lock_holder(int fd)
-{
-	struct stat st;
-	char line[256], want[64], field[64];
-	int pid = 0, p;
-	FILE *f;
-
-	if (fstat(fd, &st) != 0)
-		return 0;
-	snprintf(want, sizeof(want), "%02x:%02x:%lu", major(st.st_dev), minor(st.st_dev),
-		 (unsigned long)st.st_ino);
-	f = fopen("/proc/locks", "re");
-	if (!f)
-		return 0;
-	while (!pid && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*s FLOCK %*s %*s %d %63s", &p, field) == 2 &&
-		    !strcmp(field, want))
-			pid = p;
-	fclose(f);
-	return pid;
-}
-
-static int lock_pindir(const char *pindir, int *lock_fd, char *err, size_t errlen)
-{
-	int fd = open(pindir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return fail(err, errlen, -errno, "cannot open the pin directory %s: %s", pindir,
-			    strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		int code = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		int pid = lock_holder(fd);
-
-		close(fd);
-		if (code != -EBUSY)
-			return fail(err, errlen, code, "cannot lock the pin directory %s: %s",
-				    pindir, strerror(-code));
-		return fail(err, errlen, code,
-			    "cannot take the pin directory %s: a live rxed (pid %d) owns it; "
-			    "stop it, or give this one a --rundir of another basename",
-			    pindir, pid);
-	}
-	*lock_fd = fd;
-	return 0;
-}
-
-static int make_dir(const char *path, char *err, size_t errlen)
-{
-	if (mkdir(path, 0755) == 0 || errno == EEXIST)
-		return 0;
-	return fail(err, errlen, -errno, "cannot make %s: %s; rxed needs root or CAP_BPF", path,
-		    strerror(errno));
-}
-
 static int check_bpffs(const char *pindir, char *err, size_t errlen)
 {
+	char why[RXE_BPFFS_HINT_LEN];
+
 	if (rxe_on_bpffs(pindir))
 		return 0;
-	return fail(err, errlen, -ENOENT,
-		    "cannot pin the parameters under %s: no bpffs is mounted there; type "
-		    "`mount -t bpf bpf %s` (inside `ip netns exec` /sys is private and fresh: "
-		    "start `rxed --netns NAME` outside of it instead)",
-		    pindir, RXE_BPFFS_ROOT);
+	return fail(err, errlen, -ENOENT, "cannot pin the parameters under %s: %s", pindir,
+		    rxe_bpffs_hint(why));
 }
 
 /* ---- the maps ---------------------------------------------------------------- */
@@ -180,31 +118,30 @@ static bool map_agrees(int fd)
 }
 
 /* The map an earlier run pinned, or -ENOENT when one must be made. */
-static int reuse_map(const char *path)
+static int reuse_map(const char *path, char *err, size_t errlen)
 {
-	int fd = bpf_obj_get(path);
+	int fd = rxe_pin_check(path, err, errlen);
 
+	if (fd)
+		return fd;
+	fd = bpf_obj_get(path);
 	if (fd >= 0 && map_agrees(fd))
 		return fd;
-	if (fd < 0 && errno == ENOENT)
-		return -ENOENT;
 	log_warn("parameter %s: what is pinned there is no parameter of this version; "
 		 "replacing it, with the default value",
 		 path);
 	if (fd >= 0)
 		close(fd);
-	return unlink(path) == 0 || errno == ENOENT ? -ENOENT : -errno;
+	if (unlink(path) == 0)
+		return -ENOENT;
+	return fail(err, errlen, -errno, "cannot remove %s: %s", path, strerror(errno));
 }
 
-static int open_map(const char *path, const struct rxe_param_desc *d, const struct param_btf *b,
-		    char *err, size_t errlen)
+static int new_map(const char *path, const struct rxe_param_desc *d, const struct param_btf *b,
+		   char *err, size_t errlen)
 {
-	int fd = reuse_map(path);
+	int fd = create_map(d, b);
 
-	if (fd >= 0)
-		return fd;
-	if (fd == -ENOENT)
-		fd = create_map(d, b);
 	if (fd < 0)
 		return fail(err, errlen, fd,
 			    "cannot make the map of parameter %s: %s; rxed needs root or CAP_BPF",
@@ -222,19 +159,24 @@ static int open_map(const char *path, const struct rxe_param_desc *d, const stru
 	return fd;
 }
 
-static int open_param(struct rxe_params *p, unsigned int id, const char *dir,
-		      const struct param_btf *b, char *err, size_t errlen)
+static void pin_path(const struct rxe_params *p, unsigned int id, char path[PATH_LEN])
+{
+	snprintf(path, PATH_LEN, "%s/%s", p->tree.params, rxe_param_table[id].name);
+}
+
+static int open_param(struct rxe_params *p, unsigned int id, const struct param_btf *b, char *err,
+		      size_t errlen)
 {
 	const struct rxe_param_desc *d = &rxe_param_table[id];
-	char path[512];
+	char path[PATH_LEN];
 	void *view;
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, d->name) >= (int)sizeof(path))
-		return fail(err, errlen, -ENAMETOOLONG,
-			    "cannot pin parameter %s: the path of %s "
-			    "is too long; use a shorter --rundir",
-			    d->name, dir);
-	p->fds[id] = open_map(path, d, b, err, errlen);
+	pin_path(p, id, path);
+	p->fds[id] = reuse_map(path, err, errlen);
+	if (p->fds[id] == -ENOENT) {
+		p->fds[id] = new_map(path, d, b, err, errlen);
+		p->made[id] = p->fds[id] >= 0;
+	}
 	if (p->fds[id] < 0)
 		return p->fds[id];
 	view = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, p->fds[id], 0);
@@ -245,7 +187,7 @@ static int open_param(struct rxe_params *p, unsigned int id, const char *dir,
 	return 0;
 }
 
-static int open_all(struct rxe_params *p, const char *dir, char *err, size_t errlen)
+static int open_all(struct rxe_params *p, char *err, size_t errlen)
 {
 	struct param_btf b = {0};
 	int code = param_btf_load(&b);
@@ -256,7 +198,7 @@ static int open_all(struct rxe_params *p, const char *dir, char *err, size_t err
 			    "CAP_BPF, and a kernel with CONFIG_BPF_SYSCALL",
 			    strerror(-code));
 	for (unsigned int id = 0; !code && id < RXE_PARAM_COUNT; id++)
-		code = open_param(p, id, dir, &b, err, errlen);
+		code = open_param(p, id, &b, err, errlen);
 	btf__free(b.btf);
 	return code;
 }
@@ -267,7 +209,7 @@ static struct rxe_params *params_alloc(void)
 
 	if (!p)
 		return NULL;
-	p->lock_fd = -1;
+	p->tree.lock_fd = -1;
 	for (unsigned int id = 0; id < RXE_PARAM_COUNT; id++) {
 		p->fds[id] = -1;
 		p->logged[id] = NOT_LOGGED;
@@ -278,42 +220,56 @@ static struct rxe_params *params_alloc(void)
 int rxe_params_open(const char *pindir, struct rxe_params **out, char *err, size_t errlen)
 {
 	struct rxe_params *p = params_alloc();
-	char dir[512];
 	int code;
 
 	if (!p)
 		return fail(err, errlen, -ENOMEM, "cannot open the parameters: out of memory");
-	snprintf(dir, sizeof(dir), "%s/%s", pindir, RXE_PARAM_SUBDIR);
 	code = check_bpffs(pindir, err, errlen);
 	if (!code)
-		code = make_dir(pindir, err, errlen);
+		code = rxe_pin_tree_open(&p->tree, pindir, err, errlen);
 	if (!code)
-		code = lock_pindir(pindir, &p->lock_fd, err, errlen);
-	if (!code)
-		code = make_dir(dir, err, errlen);
-	if (!code)
-		code = open_all(p, dir, err, errlen);
+		code = open_all(p, err, errlen);
 	if (code) {
-		rxe_params_close(p);
+		rxe_params_discard(p);
 		return code;
 	}
 	*out = p;
 	return 0;
 }
 
-void rxe_params_close(struct rxe_params *p)
+static void release(struct rxe_params *p)
 {
-	if (!p)
-		return;
 	for (unsigned int id = 0; id < RXE_PARAM_COUNT; id++) {
 		if (p->view[id])
 			munmap((void *)p->view[id], (size_t)sysconf(_SC_PAGESIZE));
 		if (p->fds[id] >= 0)
 			close(p->fds[id]);
 	}
-	if (p->lock_fd >= 0)
-		close(p->lock_fd);
 	free(p);
+}
+
+void rxe_params_close(struct rxe_params *p)
+{
+	if (!p)
+		return;
+	rxe_pin_tree_close(&p->tree);
+	release(p);
+}
+
+void rxe_params_discard(struct rxe_params *p)
+{
+	char path[PATH_LEN];
+
+	if (!p)
+		return;
+	for (unsigned int id = 0; id < RXE_PARAM_COUNT; id++) {
+		if (!p->made[id])
+			continue;
+		pin_path(p, id, path);
+		unlink(path);
+	}
+	rxe_pin_tree_discard(&p->tree);
+	release(p);
 }
 
 /* ---- reading ------------------------------------------------------------------ */

@@ -62,9 +62,8 @@ static int check(const char *path, const struct kind *k, char *err, size_t errle
 	struct stat st;
 
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? -ENOENT
-				       : fail(err, errlen, -errno, "cannot look at the %s %s: %s",
-					      k->what, path, strerror(errno));
+		return fail(err, errlen, -errno, "cannot look at the %s %s: %s", k->what, path,
+			    strerror(errno));
 	if (!is_ours(&st))
 		return fail(err, errlen, -EPERM,
 			    "cannot use the %s %s: it belongs to user %u, who could change or move "
@@ -167,23 +166,29 @@ static bool same_file(int fd, const char *path)
 	       a.st_ino == b.st_ino;
 }
 
-/* -ENOENT: its holder took the tree back meanwhile; make it again. */
+/* -ENOENT: its holder took the tree back meanwhile; it has to be made again. */
 static int take_lock(struct rxe_pin_tree *t, char *err, size_t errlen)
 {
-	int code, pid;
+	int pid;
 
 	t->lock_fd = open(t->lock, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->lock_fd < 0)
-		return fail(err, errlen, -errno, "cannot open the lock directory %s: %s; rxed needs "
-			    "root, or the user who made it", t->lock, strerror(errno));
-	if (flock(t->lock_fd, LOCK_EX | LOCK_NB) == 0)
-		return same_file(t->lock_fd, t->lock) ? 0 : -ENOENT;
+		return fail(err, errlen, -errno,
+			    "cannot open the lock directory %s: %s; start rxed as root",
+			    t->lock, strerror(errno));
+	if (flock(t->lock_fd, LOCK_EX | LOCK_NB) == 0) {
+		t->locked = same_file(t->lock_fd, t->lock);
+		return t->locked ? 0
+				 : fail(err, errlen, -ENOENT,
+					"cannot lock the pin directory %s: another rxed removes it; "
+					"start rxed again",
+					t->root);
+	}
 	if (errno != EWOULDBLOCK)
 		return fail(err, errlen, -errno, "cannot lock the pin directory %s: %s", t->root,
 			    strerror(errno));
-	code = -EBUSY;
 	pid = lock_holder(t->lock_fd);
-	return fail(err, errlen, code,
+	return fail(err, errlen, -EBUSY,
 		    "cannot take the pin directory %s: a live rxed (pid %d) owns it; "
 		    "stop it, or give this one a --rundir of another basename",
 		    t->root, pid);
@@ -235,14 +240,18 @@ void rxe_pin_tree_close(struct rxe_pin_tree *t)
 	if (t->lock_fd >= 0)
 		close(t->lock_fd);
 	t->lock_fd = -1;
+	t->locked = false;
 }
 
-/* The lock is held until all is gone: who waits for it must see that. */
+/*
+ * Without the lock only what is empty goes. With it the lock is held until all
+ * is gone, so that whoever takes it next sees that.
+ */
 void rxe_pin_tree_discard(struct rxe_pin_tree *t)
 {
 	if (t->made_params)
 		rmdir(t->params);
-	if (t->made_lock)
+	if (t->made_lock && t->locked)
 		rmdir(t->lock);
 	if (t->made_root)
 		rmdir(t->root);

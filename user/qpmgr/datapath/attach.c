@@ -112,6 +112,7 @@ static int adopt(struct rxe_xdp_prog *p, uint32_t id, const char *netdev, struct
 	struct rxe_bpf_abi abi;
 	int ret;
 
+	p->adopted_id = id;
 	p->prog_fd = bpf_prog_get_fd_by_id(id);
 	if (p->prog_fd < 0)
 		return rxe_fail(err, -errno, "cannot look at the XDP program %u on %s: %s", id,
@@ -150,20 +151,6 @@ static struct bpf_program *find_program(struct bpf_object *obj)
 	bpf_object__for_each_program(
 		prog, obj) if (!strcmp(bpf_program__section_name(prog), SECTION)) return prog;
 	return NULL;
-}
-
-/* libbpf's explanations (verifier logs) are for those who ask for debug lines. */
-static int log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char line[900];
-	int n;
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	n = vsnprintf(line, sizeof(line), fmt, ap);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("%s", line);
-	return n;
 }
 
 static const char *load_hint(int code)
@@ -311,10 +298,8 @@ static int try_open(struct rxe_xdp_prog *p, const char *object_dir, const char *
 int rxe_xdp_prog_open(struct rxe_xdp_prog *p, const char *object_dir, const char *netdev,
 		      int ifindex, struct rxe_errline *err)
 {
-	int ret;
+	int ret = try_open(p, object_dir, netdev, ifindex, err);
 
-	libbpf_set_print(log_libbpf);
-	ret = try_open(p, object_dir, netdev, ifindex, err);
 	/* A killed rxed's program is there until the kernel has closed its link. */
 	for (int waited = 0; ret == -EBUSY && waited < BUSY_PATIENCE_MS; waited += BUSY_STEP_MS) {
 		usleep(BUSY_STEP_MS * 1000);
