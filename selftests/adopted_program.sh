@@ -38,10 +38,16 @@ passes_orphans() {
 	[ "$(program_counter $PASS_ORPHAN)" -gt "$before" ]
 }
 
+port_down() { grep -q DOWN "$(sysfs 1 ports/1/state)"; }
+off() { in_ns "$(ns 1)" ip link set dev $NETDEV xdp off; }
+back() { in_ns "$(ns 1)" bpftool net attach xdp id "$id" dev $NETDEV; }
+rxed_said_twice() { [ "$(lines_of_off)" = 2 ] && port_down; }
+lines_of_off() { grep -c 'was taken off' "$WORK/rxed-1.log"; }
+
 setup_needs
 need bpftool rdma
 veth_pair
-ktap_plan 13
+ktap_plan 24
 check "plain ip link attaches it" attach 1
 id=$(prog_id)
 check "rxed starts" start_rxed 1
@@ -51,6 +57,22 @@ check "the other host has rxed's own" eval "start_rxed 2 && add_link 2"
 wait_for 10 device_ready 1
 wait_for 10 device_ready 2
 check "traffic" pingpong ibv_rc_pingpong -c -n 1000
+check "ip link takes it off under the device" off
+check "the port goes down" wait_for 5 port_down
+check "the log says how to put it back" rxed_said 1 \
+	"port is down: .*was taken off.*bpftool net attach xdp id $id dev $NETDEV"
+check "put back, the port is active again" eval "back && wait_for 5 port_active 1"
+check "traffic again" pingpong ibv_rc_pingpong -c -n 1000
+in_ns "$(ns 1)" ip link set $NETDEV down
+check "taken off while the link is down" off
+in_ns "$(ns 1)" ip link set $NETDEV up
+check "the port stays down" wait_for 5 rxed_said_twice
+check "another program is not its own" eval "attach 1 && ! wait_for 2 port_active 1"
+check "one line each time" eval '[ "$(lines_of_off)" = 2 ]'
+check "link delete and link add adopt the new one" eval "
+	rdma 1 link delete $DEV && add_link 1 && wait_for 10 device_ready 1"
+id=$(prog_id)
+check "traffic with it" pingpong ibv_rc_pingpong -c -n 1000
 stop_rxed 2
 kill_rxed 1
 check "it stays when rxed is killed" same_program
@@ -62,5 +84,5 @@ check "the same one" same_program
 check "traffic again" pingpong ibv_rc_pingpong -c -n 1000
 check "link delete leaves it" eval "rdma 1 link delete $DEV && same_program"
 stop_rxed 1
-check "ip link takes it off" in_ns "$(ns 1)" ip link set dev $NETDEV xdp off
+check "ip link takes it off" off
 ktap_done

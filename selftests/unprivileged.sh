@@ -27,6 +27,15 @@ user_pingpong() {
 	[ $client = 0 ] && [ $server = 0 ]
 }
 user1() { host 1 $AS_USER -- "$@"; }
+doctor_says() { # LINE...: the last lines of rxe doctor
+	local text line
+	text=$(user1 "$RXE_BINDIR/rxe" doctor) || { echo "$text"; return 1; }
+	echo "$text" | tail -n 3
+	for line; do
+		grep -q "^$line" <<<"$text" || return 1
+	done
+	! grep -q 'Nothing that is needed is missing' <<<"$text"
+}
 qkey() { # USER QKEY: makes a UD QP with it
 	"$1" "$RXE_BINDIR/rxe" run -- env PYTHONPATH="$WORK/bin" "$PYTHON" -c "
 from ud_qp import UdQp
@@ -38,7 +47,7 @@ need setpriv rdma
 veth_pair
 hosts_up
 public_build
-ktap_plan 12
+ktap_plan 14
 check "ibv_devinfo" user1 "$RXE_BINDIR/rxe" run -- ibv_devinfo -d $DEV
 check "RC" user_pingpong ibv_rc_pingpong -c -n 1000
 check "RC, events" user_pingpong ibv_rc_pingpong -c -e -n 1000
@@ -50,6 +59,8 @@ check "link delete: not permitted" refuses 'Operation not permitted' \
 	user1 "$RXE_BINDIR/rxe" rdma link delete $DEV
 check "rename: not permitted" refuses 'Operation not permitted' \
 	user1 "$RXE_BINDIR/rxe" rdma dev set $DEV name other
+check "rxe doctor says what works as this user and what needs root" doctor_says \
+	'As this user: programs run under `rxe run`, served by the running rxed' 'Needs root: '
 check "tunables: readable" user1 "$RXE_BINDIR/rxe" param get max_qp
 check "tunables: not changeable" refuses 'root' user1 "$RXE_BINDIR/rxe" param set max_qp 5
 if has_python pyverbs; then
@@ -59,4 +70,7 @@ else
 	skip "a UD QP with an ordinary Q_Key" "no pyverbs"
 	skip "QP1's Q_Key: not permitted" "no pyverbs"
 fi
+kill_rxed 1	# its socket stays, which is not a running rxed
+check "rxe doctor without rxed" doctor_says \
+	'As this user: programs run under `rxe run` once root has started rxed' 'Needs root: '
 ktap_done

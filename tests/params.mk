@@ -2,7 +2,7 @@
 # The unit test of the tunables tree.
 $(B)/tests/params: tests/unit/params.c user/qpmgr/params.c user/qpmgr/pin_tree.c user/common/param_table.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $^ -lbpf -lcmocka
+	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -lbpf -lcmocka
 .PHONY: check-params
 check-params: $(B)/tests/params
 	$<

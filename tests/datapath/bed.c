@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "log_libbpf.h"
 #include "loop.h"
 
 static int home_fd = -1;
@@ -129,6 +130,7 @@ struct bed *bed_new(uint32_t mtu, uint32_t queues)
 	if (home_fd < 0) {
 		home_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 		atexit(free_current);
+		rxe_log_libbpf();
 	}
 	current = b = calloc(1, sizeof(*b));
 	must(b && home_fd >= 0, "set up");

@@ -245,6 +245,30 @@ static void generic_fallback(void **state)
 	bed_free(b);
 }
 
+/* Which programs on the netdev let packets through to the datapath. */
+static void attached_is_told(void **state)
+{
+	struct bed *b = bed_new(1500, 1);
+	struct bed_end *e = &b->end[1];
+	uint32_t ids[3] = {0, 0, 0};
+	char number[64];
+
+	(void)state;
+	ip_link_xdp(e, "xdp");
+	open_end(&b->end[0]);
+	open_end(e);
+	assert_true(rxe_dp_xdp.attached(b->end[0].dp, ids, 3, err, sizeof(err))); /* its own */
+	assert_false(rxe_dp_xdp.attached(e->dp, ids, 3, err, sizeof(err)));
+	print_message("    %s\n", err);
+	ids[0] = attached_prog(e) + 1;
+	assert_false(rxe_dp_xdp.attached(e->dp, ids, 3, err, sizeof(err)));
+	snprintf(number, sizeof(number), "net attach xdp id %u dev %s", ids[0] - 1, e->dev);
+	assert_non_null(strstr(err, number));
+	ids[1] = attached_prog(e);
+	assert_true(rxe_dp_xdp.attached(e->dp, ids, 3, err, sizeof(err)));
+	bed_free(b);
+}
+
 static void heartbeat(void **state)
 {
 	struct bed *b = bed_new(1500, 1);
@@ -535,6 +559,7 @@ int main(void)
 		cmocka_unit_test(adopted_native),
 		cmocka_unit_test(adopted_generic),
 		cmocka_unit_test(generic_fallback),
+		cmocka_unit_test(attached_is_told),
 		cmocka_unit_test(heartbeat),
 		cmocka_unit_test(killed_owner_of_own),
 		cmocka_unit_test(killed_owner_of_adopted),

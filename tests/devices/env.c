@@ -132,6 +132,16 @@ static void dp_mac_set(struct rxe_dp *dp, const uint8_t mac[6])
 	memcpy(env.mac, mac, sizeof(env.mac));
 }
 
+static bool dp_attached(struct rxe_dp *dp, const uint32_t *prog_ids, int n, char *why, size_t len)
+{
+	(void)dp;
+	snprintf(why, len, "the test's program is off");
+	for (int i = 0; i < n && env.needs_prog; i++)
+		if (prog_ids[i] == env.needs_prog)
+			return true;
+	return !env.needs_prog;
+}
+
 static uint32_t dp_max_ib_mtu(struct rxe_dp *dp, const char **why)
 {
 	(void)dp;
@@ -146,6 +156,7 @@ const struct rxe_dp_ops rxe_dp_xdp = {
 	.addr_set = dp_addr_set,
 	.addr_clear = dp_addr_clear,
 	.mac_set = dp_mac_set,
+	.attached = dp_attached,
 	.max_ib_mtu = dp_max_ib_mtu,
 };
 

@@ -25,6 +25,7 @@ struct env_record {
 	unsigned int opened, closed, attached, detached, gone;
 	unsigned int events[32]; /* by enum rxe_event_kind */
 	uint32_t max_ib_mtu;	 /* what the datapath says it carries */
+	uint32_t needs_prog;	 /* XDP program without which nothing reaches it; 0: none */
 	int open_error;		 /* what the datapath's open returns */
 	uint32_t params[RXE_PARAM_COUNT];
 };

@@ -6,7 +6,10 @@
  */
 #include "env.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/if_link.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -304,6 +307,60 @@ static void the_port_follows_the_link(void **state)
 	peer_sh("ip link set vb down"); /* no carrier */
 	assert_true(env_wait(port_is, &down, 2000));
 	assert_string_equal(env_sysfs("class/infiniband/rxe0/ports/1/phys_state"), "2: Polling");
+}
+
+/* An XDP program that does nothing, on va; its id. */
+static uint32_t load_prog(int *fd)
+{
+	static const struct bpf_insn pass[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_PASS},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	struct bpf_prog_info info = {0};
+	uint32_t len = sizeof(info);
+
+	*fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "adopted", "GPL", pass, 2, NULL);
+	assert_true(*fd >= 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(*fd, &info, &len), 0);
+	return info.id;
+}
+
+static bool is_detached(void *arg)
+{
+	return dev->detached == *(bool *)arg;
+}
+
+/* A program that the datapath needs is taken off and put back, in each mode. */
+static void the_port_follows_the_program(void **state)
+{
+	static const uint32_t modes[] = {XDP_FLAGS_DRV_MODE, XDP_FLAGS_SKB_MODE};
+	bool up = true, down = false;
+	int fd;
+
+	(void)state;
+	env.needs_prog = load_prog(&fd);
+	for (size_t i = 0; i < 2; i++) {
+		create();
+		assert_int_equal(bpf_xdp_attach(dev->ifindex, fd, modes[i], NULL), 0);
+		env_sh("ip link set va mtu 1400"); /* an event behind that of attaching */
+		env_sh("ip link set va mtu 1500");
+		assert_int_equal(bpf_xdp_detach(dev->ifindex, modes[i], NULL), 0);
+		assert_true(env_wait(port_is, &down, 2000));
+		assert_true(dev->detached);
+		assert_string_equal(env_sysfs("class/infiniband/rxe0/ports/1/state"), "1: DOWN");
+		assert_int_equal(bpf_xdp_attach(dev->ifindex, fd, modes[i], NULL), 0);
+		assert_true(env_wait(port_is, &up, 2000));
+		assert_string_equal(env_sysfs("class/infiniband/rxe0/ports/1/state"), "4: ACTIVE");
+		/* While the link is down nothing tells of it: seen when it comes up. */
+		env_sh("ip link set va down");
+		assert_true(env_wait(port_is, &down, 2000));
+		assert_int_equal(bpf_xdp_detach(dev->ifindex, modes[i], NULL), 0);
+		env_sh("ip link set va up");
+		assert_true(env_wait(is_detached, &(bool){true}, 2000));
+		assert_false(dev->hca.port_up);
+		rxe_dev_delete(dev);
+	}
+	close(fd);
 }
 
 static bool mtu_is(void *arg)
@@ -642,6 +699,7 @@ int main(void)
 		NETDEV_TEST(renaming),
 		NETDEV_TEST(gids_follow_the_addresses),
 		NETDEV_TEST(the_port_follows_the_link),
+		NETDEV_TEST(the_port_follows_the_program),
 		NETDEV_TEST(the_mtu_follows_the_netdev_and_the_tunables),
 		NETDEV_TEST(name_and_mac_of_the_netdev_may_change),
 		NETDEV_TEST(counters_are_written_when_asked_for),

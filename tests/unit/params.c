@@ -12,8 +12,11 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +24,7 @@
 #include "common/param_table.h"
 #include "log.h"
 #include "params.h"
+#include "pin_tree.h"
 
 static unsigned int warnings;
 
@@ -119,6 +123,8 @@ static int teardown(void **state)
 		unlink(path);
 	}
 	snprintf(path, sizeof(path), "%s/parameters", pindir);
+	rmdir(path);
+	snprintf(path, sizeof(path), "%s/lock", pindir);
 	rmdir(path);
 	rmdir(pindir);
 	return 0;
@@ -251,6 +257,181 @@ static void test_dead_owner(void **state)
 	rxe_params_close(open_tree());
 }
 
+/* ---- whose tree it is ------------------------------------------------------------ */
+
+#define USER 65534
+
+/* The part of the tree, made as a run of root leaves it. */
+static const char *part(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s%s%s", pindir, *name ? "/" : "", name);
+	return path;
+}
+
+static void is_refused(const char *path, const char *remedy)
+{
+	struct rxe_params *p;
+
+	assert_int_equal(rxe_params_open(pindir, &p, err_text, sizeof(err_text)), -EPERM);
+	assert_non_null(strstr(err_text, path));
+	assert_non_null(strstr(err_text, remedy));
+}
+
+static const char *const parts[] = {"", "lock", "parameters", "parameters/max_qp"};
+#define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static void test_others_tree(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	needs_bpffs();
+	rxe_params_close(open_tree());
+	for (size_t i = 0; i < NR_PARTS; i++) {
+		const char *path = part(parts[i]);
+
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(chown(path, USER, USER), 0);
+		is_refused(path, "rm -r ");
+		assert_int_equal(chown(path, 0, 0), 0);
+		assert_int_equal(chmod(path, st.st_mode | 020), 0);
+		is_refused(path, *parts[i] == 'l' ? "rmdir " : "chmod go-w ");
+		assert_int_equal(chmod(path, st.st_mode), 0);
+		rxe_params_close(open_tree());
+	}
+}
+
+/* What a user made first is neither used nor touched. */
+static void test_user_came_first(void **state)
+{
+	(void)state;
+	needs_bpffs();
+	assert_int_equal(mkdir(pindir, 0777), 0);
+	assert_int_equal(chown(pindir, USER, USER), 0);
+	is_refused(pindir, "rm -r ");
+	assert_int_equal(access(part("parameters"), F_OK), -1);
+	assert_int_equal(access(part("lock"), F_OK), -1);
+	assert_int_equal(rmdir(pindir), 0);
+	assert_int_equal(symlink("/sys/fs/bpf", pindir), 0);
+	is_refused(pindir, "rm -r ");
+	assert_int_equal(unlink(pindir), 0);
+}
+
+/* As an ordinary user: 0 when fn() says so. */
+static int as_user(int (*fn)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(setgid(USER) || setuid(USER) || fn());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static int pipe_fds[2];
+
+/* Holds every lock that a user can have of the tree, for ever. */
+static int lock_what_can_be_had(void)
+{
+	for (size_t i = 0; i < NR_PARTS; i++) {
+		int fd = open(part(parts[i]), O_RDONLY);
+
+		if (fd >= 0)
+			flock(fd, LOCK_EX | LOCK_NB);
+	}
+	if (write(pipe_fds[1], "x", 1) != 1)
+		return 1;
+	for (;;)
+		pause();
+}
+
+static void test_user_locks(void **state)
+{
+	pid_t child;
+	char c;
+
+	(void)state;
+	needs_bpffs();
+	rxe_params_close(open_tree());
+	assert_int_equal(pipe(pipe_fds), 0);
+	child = fork();
+	if (child == 0)
+		_exit(setgid(USER) || setuid(USER) || lock_what_can_be_had());
+	assert_int_equal(read(pipe_fds[0], &c, 1), 1);
+	rxe_params_close(open_tree());
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+
+/* ---- nothing is left -------------------------------------------------------------- */
+
+static int open_fails(void)
+{
+	struct rxe_params *p;
+
+	return rxe_params_open(pindir, &p, err_text, sizeof(err_text)) == 0;
+}
+
+static void test_user_leaves_nothing(void **state)
+{
+	(void)state;
+	needs_bpffs();
+	assert_int_equal(as_user(open_fails), 0);
+	assert_int_equal(access(pindir, F_OK), -1);
+}
+
+static void test_discard(void **state)
+{
+	struct rxe_params *p;
+
+	(void)state;
+	needs_bpffs();
+	rxe_params_discard(open_tree());
+	assert_int_equal(access(pindir, F_OK), -1);
+	/* What an earlier run made stays. */
+	rxe_params_close(open_tree());
+	set(RXE_PARAM_MAX_QP, 77);
+	assert_int_equal(unlink(part("parameters/max_mr")), 0);
+	rxe_params_discard(open_tree());
+	assert_int_equal(access(part("parameters/max_mr"), F_OK), -1);
+	p = open_tree();
+	assert_int_equal(rxe_param(p, RXE_PARAM_MAX_QP), 77);
+	rxe_params_close(p);
+}
+
+/* One that comes while another takes its tree back gets a whole one. */
+static void test_discard_race(void **state)
+{
+	pid_t child;
+	int status;
+
+	(void)state;
+	needs_bpffs();
+	child = fork();
+	for (int i = 0; i < 200; i++) {
+		struct rxe_pin_tree t;
+		int code = rxe_pin_tree_open(&t, pindir, err_text, sizeof(err_text));
+
+		if (code && code != -EBUSY)
+			fail_msg("%s", err_text);
+		if (code)
+			continue;
+		if (mkdir(part("parameters/mine"), 0755) || rmdir(part("parameters/mine")))
+			fail_msg("a tree that is not there: %s", strerror(errno));
+		rxe_pin_tree_discard(&t);
+	}
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(access(pindir, F_OK), -1);
+}
+
 static void test_no_bpffs(void **state)
 {
 	struct rxe_params *p;
@@ -275,6 +456,12 @@ int main(void)
 		TREE_TEST(test_foreign_pin),
 		TREE_TEST(test_one_owner),
 		TREE_TEST(test_dead_owner),
+		TREE_TEST(test_others_tree),
+		TREE_TEST(test_user_came_first),
+		TREE_TEST(test_user_locks),
+		TREE_TEST(test_user_leaves_nothing),
+		TREE_TEST(test_discard),
+		TREE_TEST(test_discard_race),
 		cmocka_unit_test(test_no_bpffs),
 	};
 

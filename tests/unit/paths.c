@@ -65,6 +65,21 @@ static const struct {
 	{"/dev/null", RXE_PATH_NATIVE, NULL, 0},
 };
 
+static int listener = -1;
+
+static void daemon_starts(void)
+{
+	listener = rxe_ipc_listen(dir, 64);
+	assert_true(listener >= 0);
+}
+
+/* As by kill -9: the socket's file stays. */
+static void daemon_dies(void)
+{
+	close(listener);
+	listener = -1;
+}
+
 static void paths_become_what_the_table_says(void **state)
 {
 	char want[512];
@@ -100,6 +115,53 @@ static void long_paths_are_native(void **state)
 	assert_int_equal(rxe_path_classify(path, &p), RXE_PATH_SYSFS);
 }
 
+/* What the library writes to stderr while fn() runs. */
+static void stderr_of(void (*fn)(void), char *text, size_t size)
+{
+	int saved = dup(STDERR_FILENO), p[2];
+	ssize_t n;
+
+	assert_int_equal(pipe(p), 0);
+	dup2(p[1], STDERR_FILENO);
+	fn();
+	dup2(saved, STDERR_FILENO);
+	close(p[1]);
+	n = read(p[0], text, size - 1);
+	text[n > 0 ? n : 0] = '\0';
+	close(p[0]);
+	close(saved);
+}
+
+static void sysfs_is_native(void)
+{
+	struct rxe_path p;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (cases[i].kind == RXE_PATH_SYSFS)
+			assert_int_equal(rxe_path_classify(cases[i].path, &p), RXE_PATH_NATIVE);
+}
+
+/* The tree of a killed daemon: no devices, and one line that says why. */
+static void a_dead_daemons_tree_is_nothing(void **state)
+{
+	struct rxe_path p;
+	char said[1024];
+
+	(void)state;
+	daemon_dies();
+	sleep(1); /* that it lived holds as long */
+	stderr_of(sysfs_is_native, said, sizeof(said));
+	assert_non_null(strstr(said, "no rxed is running"));
+	assert_non_null(strstr(said, dir));
+	assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+	/* to fail when it is opened, rather than open one of the kernel's */
+	assert_int_equal(rxe_path_classify("/dev/infiniband/uverbs0", &p), RXE_PATH_NODE);
+	stderr_of(sysfs_is_native, said, sizeof(said));
+	assert_string_equal(said, "");
+	daemon_starts();
+	assert_int_equal(rxe_path_classify("/sys/class/infiniband", &p), RXE_PATH_SYSFS);
+}
+
 static int make_tree(void **state)
 {
 	char path[512];
@@ -111,6 +173,7 @@ static int make_tree(void **state)
 		if (mkdir(path, 0755))
 			return -1;
 	}
+	daemon_starts();
 	return 0;
 }
 
@@ -119,6 +182,10 @@ static int remove_tree(void **state)
 	char path[512];
 
 	(void)state;
+	daemon_dies();
+	strcpy(path, dir);
+	strcat(path, "/" RXE_SOCKET_NAME);
+	unlink(path);
 	for (size_t i = NR_MADE; i-- > 0;) {
 		strcpy(path, dir);
 		strcat(path, made[i]);
@@ -132,6 +199,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_become_what_the_table_says),
 		cmocka_unit_test(long_paths_are_native),
+		cmocka_unit_test(a_dead_daemons_tree_is_nothing),
 	};
 
 	(void)argc;

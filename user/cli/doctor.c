@@ -22,6 +22,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/ipc.h"
 #include "common/param_table.h"
 #include "rxe/ipc.h"
 
@@ -34,16 +35,25 @@
 
 enum outcome { OK, LACKS, UNKNOWN };
 
-/* Found text of one probe, "" when there is nothing to add. */
+enum need {
+	OPTIONAL, /* without it something is worse */
+	NEEDED,	  /* without it nothing works */
+	FOR_RXED, /* of the user who starts rxed; programs do without */
+};
+static const char *const need_word[] = {
+	[OPTIONAL] = "optional", [NEEDED] = "needed", [FOR_RXED] = "needed to start rxed"};
+
+/* What one probe found, "" when there is nothing to add. */
 struct finding {
 	char text[256];
+	char get[RXE_BPFFS_HINT_LEN]; /* in place of the table's */
 };
 
 struct probe {
 	const char *what;
 	enum outcome (*run)(const char *arg, struct finding *f);
 	const char *arg;
-	bool needed; /* without it nothing works; else something is worse */
+	enum need need;
 	const char *why;
 	const char *get;
 };
@@ -204,8 +214,10 @@ static enum outcome probe_caps(const char *arg, struct finding *f)
 
 static enum outcome probe_bpffs(const char *arg, struct finding *f)
 {
-	(void)f;
-	return rxe_on_bpffs(arg) ? OK : LACKS;
+	if (rxe_on_bpffs(arg))
+		return OK;
+	rxe_bpffs_hint(f->get);
+	return LACKS;
 }
 
 /* Enough for the packet buffers of one receive queue. */
@@ -271,96 +283,122 @@ static enum outcome probe_provider(const char *arg, struct finding *f)
 
 static enum outcome probe_daemon(const char *arg, struct finding *f)
 {
+	int sock = rxe_ipc_connect(cli_rundir());
+
 	(void)arg;
-	snprintf(f->text, sizeof(f->text), "%s/" RXE_SOCKET_NAME, cli_rundir());
-	return access(f->text, W_OK) == 0 ? OK : LACKS;
+	if (sock >= 0)
+		close(sock);
+	found(f, "%s/" RXE_SOCKET_NAME "%s%s", cli_rundir(), sock < 0 ? ": " : "",
+	      sock < 0 ? strerror(-sock) : "");
+	return sock < 0 ? LACKS : OK;
 }
 
 /* ---- the table -------------------------------------------------------------------- */
 
 static const struct probe probes[] = {
-	{"kernel 5.18", probe_kernel, "5.18", true, "XDP programs on frames larger than a page",
+	{"kernel 5.18", probe_kernel, "5.18", NEEDED, "XDP programs on frames larger than a page",
 	 "boot a newer kernel"},
-	{"AF_XDP sockets", probe_af_xdp, NULL, true, "packets reach rxed through them",
+	{"AF_XDP sockets", probe_af_xdp, NULL, NEEDED, "packets reach rxed through them",
 	 "a kernel with CONFIG_XDP_SOCKETS=y"},
-	{"AF_XDP multi-buffer", probe_kernel_type, "struct xdp_sock skb", false,
+	{"AF_XDP multi-buffer", probe_kernel_type, "struct xdp_sock skb", OPTIONAL,
 	 "without it the IB MTU ends at 2048", "kernel 6.6 or newer"},
-	{"XDP frags", probe_kernel_type, "func bpf_xdp_load_bytes", true,
+	{"XDP frags", probe_kernel_type, "func bpf_xdp_load_bytes", NEEDED,
 	 "the XDP program reads frames in several buffers", "kernel 5.18 or newer"},
-	{"kernel BTF", probe_btf, NULL, false, "lets this doctor see the kernel's features",
+	{"kernel BTF", probe_btf, NULL, OPTIONAL, "lets this doctor see the kernel's features",
 	 "a kernel with CONFIG_DEBUG_INFO_BTF=y"},
-	{"BPF JIT", probe_jit, "/proc/sys/net/core/bpf_jit_enable", false,
+	{"BPF JIT", probe_jit, "/proc/sys/net/core/bpf_jit_enable", OPTIONAL,
 	 "the ICRC is slow when interpreted", "sysctl net.core.bpf_jit_enable=1"},
-	{"tcx", probe_kernel_type, "func tcx_prog_attach", false,
+	{"tcx", probe_kernel_type, "func tcx_prog_attach", OPTIONAL,
 	 "the egress guard attaches by a link that dies with rxed", "kernel 6.6 or newer"},
-	{"userfaultfd", probe_userfaultfd, NULL, false,
+	{"userfaultfd", probe_userfaultfd, NULL, OPTIONAL,
 	 "memory regions can be shared with rxed while the program writes them",
 	 "a kernel with CONFIG_USERFAULTFD=y"},
-	{"no rdma_rxe module", probe_no_module, "/sys/module/rdma_rxe", false,
+	{"no rdma_rxe module", probe_no_module, "/sys/module/rdma_rxe", OPTIONAL,
 	 "the kernel's driver takes UDP port 4791 wherever it is loaded", "modprobe -r rdma_rxe"},
-	{"capabilities of rxed", probe_caps, NULL, false,
+	{"capabilities of rxed", probe_caps, NULL, FOR_RXED,
 	 "rxed needs them; programs that use its devices need none", "start rxed as root"},
-	{"bpffs", probe_bpffs, RXE_BPFFS_ROOT, true, "the tunables are pinned there",
+	{"bpffs", probe_bpffs, RXE_BPFFS_ROOT, NEEDED, "the tunables are pinned there",
 	 "mount -t bpf bpf " RXE_BPFFS_ROOT},
-	{"memlock limit", probe_memlock, NULL, false,
+	{"memlock limit", probe_memlock, NULL, OPTIONAL,
 	 "bounds rxed's packet buffers when it lacks CAP_IPC_LOCK", "ulimit -l unlimited"},
-	{"libbpf", probe_library, "libbpf.so.1", true, "rxed is linked to it",
+	{"libbpf", probe_library, "libbpf.so.1", NEEDED, "rxed is linked to it",
 	 "apt install libbpf1"},
-	{"libxdp", probe_library, "libxdp.so.1", true, "rxed is linked to it",
+	{"libxdp", probe_library, "libxdp.so.1", NEEDED, "rxed is linked to it",
 	 "apt install libxdp1"},
-	{"libnl-route", probe_library, "libnl-route-3.so.200", true, "rxed is linked to it",
+	{"libnl-route", probe_library, "libnl-route-3.so.200", NEEDED, "rxed is linked to it",
 	 "apt install libnl-route-3-200"},
-	{"liburcu", probe_library, "liburcu-qsbr.so.8", true, "rxed is linked to it",
+	{"liburcu", probe_library, "liburcu-qsbr.so.8", NEEDED, "rxed is linked to it",
 	 "apt install liburcu8"},
-	{"ISA-L", probe_library, "libisal.so.2", true, "rxed is linked to it",
+	{"ISA-L", probe_library, "libisal.so.2", NEEDED, "rxed is linked to it",
 	 "apt install libisal2"},
-	{"libibverbs", probe_library, "libibverbs.so.1", true, "verbs programs are linked to it",
+	{"libibverbs", probe_library, "libibverbs.so.1", NEEDED, "verbs programs are linked to it",
 	 "apt install libibverbs1"},
-	{"rxe provider", probe_provider, "rxe.driver", true,
+	{"rxe provider", probe_provider, "rxe.driver", NEEDED,
 	 "libibverbs finds the device's driver by it", "apt install ibverbs-providers"},
-	{"librdmacm", probe_library, "librdmacm.so.1", false,
+	{"librdmacm", probe_library, "librdmacm.so.1", OPTIONAL,
 	 "programs of rdma_cm are linked to it", "apt install librdmacm1"},
-	{"rdma", probe_program, "rdma", true, "creates the devices", "apt install iproute2"},
-	{"ibv_devinfo", probe_program, "ibv_devinfo", false,
+	{"rdma", probe_program, "rdma", NEEDED, "creates the devices", "apt install iproute2"},
+	{"ibv_devinfo", probe_program, "ibv_devinfo", OPTIONAL,
 	 "shows the devices; ibv_rc_pingpong too", "apt install ibverbs-utils"},
-	{"rping", probe_program, "rping", false, "tests rdma_cm", "apt install rdmacm-utils"},
-	{"ib_send_bw", probe_program, "ib_send_bw", false, "measures", "apt install perftest"},
-	{"bpftool", probe_program, "bpftool", false, "reads and sets the tunables without rxe",
+	{"rping", probe_program, "rping", OPTIONAL, "tests rdma_cm", "apt install rdmacm-utils"},
+	{"ib_send_bw", probe_program, "ib_send_bw", OPTIONAL, "measures", "apt install perftest"},
+	{"bpftool", probe_program, "bpftool", OPTIONAL, "reads and sets the tunables without rxe",
 	 "apt install bpftool"},
-	{"a running rxed", probe_daemon, NULL, false, "serves the devices of this run directory",
+	{"a running rxed", probe_daemon, NULL, OPTIONAL, "serves the devices of this run directory",
 	 "start rxed as root, or give --rundir DIR"},
 };
 
 static const char *const word[] = {[OK] = "ok", [LACKS] = "lacks", [UNKNOWN] = "unknown"};
 
-/* Runs one probe and prints it; false when something needed is missing. */
-static bool examine(const struct probe *p)
+static enum outcome examine(const struct probe *p)
 {
-	struct finding f = {""};
+	struct finding f = {"", ""};
 	enum outcome out = p->run(p->arg, &f);
 
-	printf("%-8s%-22s%s\n", out == LACKS && p->needed ? "MISSING" : word[out], p->what, f.text);
+	printf("%-8s%-22s%s\n", out == LACKS && p->need == NEEDED ? "MISSING" : word[out], p->what,
+	       f.text);
 	if (out == LACKS)
-		printf("        %s: %s\n        to get it: %s\n", p->needed ? "needed" : "optional",
-		       p->why, p->get);
-	return out != LACKS || !p->needed;
+		printf("        %s: %s\n        to get it: %s\n", need_word[p->need], p->why,
+		       *f.get ? f.get : p->get);
+	return out;
+}
+
+/* The last lines: what this user can do here, and what takes root. */
+static void conclude(unsigned int missing, bool may_start, bool running)
+{
+	if (missing) {
+		printf("\n%u needed thing%s missing: rxed cannot run here yet.\n", missing,
+		       missing == 1 ? " is" : "s are");
+		return;
+	}
+	if (may_start) {
+		puts("\nNothing that is needed is missing.");
+		return;
+	}
+	printf("\nAs this user: programs run under `rxe run`%s.\n"
+	       "Needs root: starting rxed, making and deleting devices (rxe rdma link), setting "
+	       "parameters (rxe param set).\n",
+	       running ? ", served by the running rxed" : " once root has started rxed");
 }
 
 int cmd_doctor(int argc, char **argv)
 {
 	struct cli_opts opts = {0};
-	int n = cli_options(argc, argv, &opts), missing = 0;
+	int n = cli_options(argc, argv, &opts);
+	bool may_start = true, running = false;
+	unsigned int missing = 0;
 
 	if (n != 0 || opts.json) {
 		cli_fail("usage: rxe doctor [--rundir DIR]");
 		return 2;
 	}
-	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
-		missing += !examine(&probes[i]);
-	if (missing)
-		printf("\n%d needed thing%s missing: rxed cannot run here yet.\n", missing,
-		       missing == 1 ? " is" : "s are");
-	else
-		puts("\nNothing that is needed is missing.");
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+		enum outcome out = examine(&probes[i]);
+
+		missing += out == LACKS && probes[i].need == NEEDED;
+		may_start &= out != LACKS || probes[i].need != FOR_RXED;
+		running |= out == OK && probes[i].run == probe_daemon;
+	}
+	conclude(missing, may_start, running);
 	return missing ? 1 : 0;
 }

@@ -20,11 +20,19 @@ static const char *when_text[] = {
 	[RXE_PARAM_NOW] = "at once",
 };
 
+/* As `set` says it. */
+static const char *set_text[] = {
+	[RXE_PARAM_CREATE] = "for devices created from now on",
+	[RXE_PARAM_NOW] = "at once, for every device",
+};
+
 /* What to do about an errno of opening, reading or writing a pin. */
 static const char *remedy(int err, const char *path)
 {
+	static char hint[RXE_BPFFS_HINT_LEN];
+
 	if (!rxe_on_bpffs(path))
-		return "no bpffs is mounted there: type `mount -t bpf bpf /sys/fs/bpf`";
+		return rxe_bpffs_hint(hint);
 	if (err == ENOENT)
 		return "no rxed has run with this run directory: start it, or give --rundir DIR";
 	if (err == EPERM || err == EACCES)
@@ -164,8 +172,8 @@ static int param_set(const struct cli_opts *opts, const char *name, const char *
 	if (opts->json) {
 		print_json(d, v);
 		putchar('\n');
-	} else if (d->when == RXE_PARAM_CREATE) {
-		printf("%s = %u, for devices created from now on\n", d->name, v);
+	} else {
+		printf("%s = %u, %s\n", d->name, v, set_text[d->when]);
 	}
 	return 0;
 }

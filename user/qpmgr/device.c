@@ -136,20 +136,31 @@ static void apply_mtu_param(struct rxe_dev *dev)
 		dev->netdev_mtu = netdev_mtu;
 }
 
+/* Do packets of the netdev not reach the datapath any more? why: one line. */
+static bool is_detached(const struct rxe_dev *dev, const struct rxe_link *l, char *why, size_t len)
+{
+	return dev->dp_ops->attached &&
+	       !dev->dp_ops->attached(dev->dp, l->xdp_prog, RXE_LINK_XDP_MODES, why, len);
+}
+
 /* True when the port went up or down. */
 static bool update_port_state(struct rxe_dev *dev, const struct rxe_link *l)
 {
-	bool up = l->up && l->carrier;
+	char why[256];
+	bool detached = is_detached(dev, l, why, sizeof(why)), went = detached && !dev->detached;
+	bool up = l->up && l->carrier && !detached, changed = dev->netdev_up != up;
 
 	dev->netdev_admin_up = l->up;
-	if (dev->netdev_up == up)
-		return false;
+	dev->detached = detached;
 	dev->netdev_up = up;
 	dev->hca.port_up = up;
-	if (!up)
+	if (changed && !up)
 		dev->link_downed++;
-	log_info("device %s: port is %s", dev->name, up ? "active" : "down");
-	return true;
+	if (went)
+		log_warn("device %s: port is down: %s", dev->name, why);
+	else if (changed)
+		log_info("device %s: port is %s", dev->name, up ? "active" : "down");
+	return changed;
 }
 
 static void update_mac(struct rxe_dev *dev, const struct rxe_link *l)
@@ -164,9 +175,12 @@ static void update_mac(struct rxe_dev *dev, const struct rxe_link *l)
 /* Most link events are about something that a device does not show. */
 static bool same_link(const struct rxe_dev *dev, const struct rxe_link *l)
 {
+	char why[256];
+
 	return !strcmp(dev->netdev, l->name) && dev->netdev_mtu == l->mtu &&
 	       !memcmp(dev->mac, l->mac, sizeof(dev->mac)) && dev->netdev_admin_up == l->up &&
-	       dev->netdev_up == (l->up && l->carrier);
+	       dev->detached == is_detached(dev, l, why, sizeof(why)) &&
+	       dev->netdev_up == (l->up && l->carrier && !dev->detached);
 }
 
 static void update_link(struct rxe_dev *dev, const struct rxe_link *l)

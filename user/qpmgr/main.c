@@ -170,6 +170,7 @@ static int make_rundir(const char *dir)
 	return err;
 }
 
+/* Beside rxed (a build), below its prefix (an installation), or in libdir. */
 static void find_objects(const char *given)
 {
 	static const char *const places[] = {"%s", "%s/../lib/rxe"};
@@ -275,16 +276,17 @@ static int start(const struct options *o, struct rxe_watch *signals)
 		log_err("%s", msg);
 		return err;
 	}
-	made.sysfs = true; /* as far as it comes */
-	err = rxe_sysfs_init();
-	if (!err)
-		err = rxe_workers_start(o->workers ? o->workers : default_workers(), o->poll_us);
+	err = rxe_workers_start(o->workers ? o->workers : default_workers(), o->poll_us);
 	if (err)
 		return err;
 	err = rxe_server_start(rxed.rundir, &rxed.server, msg, sizeof(msg));
-	if (err)
+	if (err) {
 		log_err("%s", msg);
-	return err;
+		return err;
+	}
+	/* Now the run directory is this rxed's. Clients wait until the loop runs. */
+	made.sysfs = true; /* as far as it comes */
+	return rxe_sysfs_init();
 }
 
 /*

@@ -29,7 +29,7 @@
 struct rxe_params {
 	struct rxe_pin_tree tree;
 	int fds[RXE_PARAM_COUNT];
-	bool made[RXE_PARAM_COUNT]; /* pinned by this open, not by an earlier run */
+	bool made[RXE_PARAM_COUNT];	       /* pinned by this open, not by an earlier run */
 	const uint32_t *view[RXE_PARAM_COUNT]; /* each map's page, read only */
 	uint64_t logged[RXE_PARAM_COUNT];      /* last bad value complained of; atomic */
 };

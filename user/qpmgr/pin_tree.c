@@ -102,8 +102,8 @@ static int check_parent(const char *root, char *err, size_t errlen)
 		return fail(err, errlen, -EPERM,
 			    "cannot pin the parameters under %s: in %s (user %u, mode %04o) other "
 			    "users could move them away; type `chown root %s; chmod 1777 %s`",
-			    root, parent, (unsigned int)st.st_uid,
-			    (unsigned int)st.st_mode & 07777, parent, parent);
+			    root, parent, (unsigned int)st.st_uid, (unsigned int)st.st_mode & 07777,
+			    parent, parent);
 	return 0;
 }
 
@@ -127,7 +127,10 @@ static int make_dir(const char *path, mode_t mode, bool *made, char *err, size_t
 static int make_and_check(const char *path, const struct kind *k, mode_t mode, bool *made,
 			  char *err, size_t errlen)
 {
-	int code = make_dir(path, mode, made, err, errlen);
+	int code;
+
+	*made = false;
+	code = make_dir(path, mode, made, err, errlen);
 
 	return code ? code : check(path, k, err, errlen);
 }
@@ -174,15 +177,16 @@ static int take_lock(struct rxe_pin_tree *t, char *err, size_t errlen)
 	t->lock_fd = open(t->lock, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->lock_fd < 0)
 		return fail(err, errlen, -errno,
-			    "cannot open the lock directory %s: %s; start rxed as root",
-			    t->lock, strerror(errno));
+			    "cannot open the lock directory %s: %s; start rxed as root", t->lock,
+			    strerror(errno));
 	if (flock(t->lock_fd, LOCK_EX | LOCK_NB) == 0) {
 		t->locked = same_file(t->lock_fd, t->lock);
-		return t->locked ? 0
-				 : fail(err, errlen, -ENOENT,
-					"cannot lock the pin directory %s: another rxed removes it; "
-					"start rxed again",
-					t->root);
+		return t->locked
+			       ? 0
+			       : fail(err, errlen, -ENOENT,
+				      "cannot lock the pin directory %s: another rxed removes it; "
+				      "start rxed again",
+				      t->root);
 	}
 	if (errno != EWOULDBLOCK)
 		return fail(err, errlen, -errno, "cannot lock the pin directory %s: %s", t->root,
@@ -199,9 +203,10 @@ static int take_lock(struct rxe_pin_tree *t, char *err, size_t errlen)
 static int try_open(struct rxe_pin_tree *t, char *err, size_t errlen)
 {
 	int code = make_and_check(t->root, &kind_dir, DIR_MODE, &t->made_root, err, errlen);
+	bool made_lock;
 
 	if (!code)
-		code = make_and_check(t->lock, &kind_lock, LOCK_MODE, &t->made_lock, err, errlen);
+		code = make_and_check(t->lock, &kind_lock, LOCK_MODE, &made_lock, err, errlen);
 	if (!code)
 		code = take_lock(t, err, errlen);
 	if (!code)
@@ -244,17 +249,18 @@ void rxe_pin_tree_close(struct rxe_pin_tree *t)
 }
 
 /*
- * Without the lock only what is empty goes. With it the lock is held until all
- * is gone, so that whoever takes it next sees that.
+ * With the lock, a tree without parameters is nobody else's; it is held until
+ * all is gone, so that whoever takes it next sees that. Without the lock only
+ * an empty root goes: the rest may be in use by whoever has it.
  */
 void rxe_pin_tree_discard(struct rxe_pin_tree *t)
 {
 	if (t->made_params)
 		rmdir(t->params);
-	if (t->made_lock && t->locked)
+	if (t->locked && access(t->params, F_OK) != 0)
 		rmdir(t->lock);
-	if (t->made_root)
+	if (t->made_root || t->locked)
 		rmdir(t->root);
-	t->made_params = t->made_lock = t->made_root = false;
+	t->made_params = t->made_root = false;
 	rxe_pin_tree_close(t);
 }

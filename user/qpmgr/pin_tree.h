@@ -16,7 +16,7 @@ struct rxe_pin_tree {
 	char lock[320];	  /* root/lock: mode 0700, so that no other user can flock it */
 	int lock_fd;
 	bool locked;
-	bool made_root, made_params, made_lock; /* by this open */
+	bool made_root, made_params; /* by this open */
 };
 
 /*

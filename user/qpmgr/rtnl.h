@@ -16,6 +16,8 @@ struct rxe_netns;
 struct rxe_rtnl;
 struct nlmsghdr;
 
+#define RXE_LINK_XDP_MODES 3 /* generic, native, offloaded */
+
 struct rxe_link {
 	int ifindex;
 	char name[IF_NAMESIZE];
@@ -24,6 +26,7 @@ struct rxe_link {
 	bool up;       /* IFF_UP */
 	bool carrier;  /* IFF_LOWER_UP */
 	uint32_t mtu;
+	uint32_t xdp_prog[RXE_LINK_XDP_MODES]; /* ids of attached XDP programs, 0: none */
 };
 
 struct rxe_ifaddr {

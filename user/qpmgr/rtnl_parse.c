@@ -69,6 +69,19 @@ static bool copy_mac(const struct nlattr *a, uint8_t mac[ETH_ADDR_LEN])
 	return true;
 }
 
+/* One program in each mode, and none of the attributes when there is none. */
+static void parse_xdp(struct nlattr *xdp, uint32_t ids[RXE_LINK_XDP_MODES])
+{
+	static const int attrs[RXE_LINK_XDP_MODES] = {IFLA_XDP_SKB_PROG_ID, IFLA_XDP_DRV_PROG_ID,
+						      IFLA_XDP_HW_PROG_ID};
+	struct nlattr *tb[IFLA_XDP_MAX + 1];
+
+	if (!xdp || nla_parse_nested(tb, IFLA_XDP_MAX, xdp, NULL))
+		return;
+	for (int i = 0; i < RXE_LINK_XDP_MODES; i++)
+		ids[i] = attr_u32(tb[attrs[i]], 0);
+}
+
 bool rxe_rtnl_parse_link(const struct nlmsghdr *nlh, struct rxe_link *out)
 {
 	const struct ifinfomsg *ifi = NLMSG_DATA(nlh);
@@ -87,6 +100,7 @@ bool rxe_rtnl_parse_link(const struct nlmsghdr *nlh, struct rxe_link *out)
 	out->up = ifi->ifi_flags & IFF_UP;
 	out->carrier = ifi->ifi_flags & IFF_LOWER_UP;
 	out->mtu = attr_u32(tb[IFLA_MTU], 0);
+	parse_xdp(tb[IFLA_XDP], out->xdp_prog);
 	return true;
 }
 

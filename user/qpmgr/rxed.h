@@ -45,8 +45,9 @@ struct rxe_dev {
 	char	 netdev[IF_NAMESIZE];
 	uint8_t	 mac[6];
 	uint32_t netdev_mtu;
-	bool	 netdev_up;		/* IFF_UP and carrier */
+	bool	 netdev_up;		/* IFF_UP, carrier, and packets reach the datapath */
 	bool	 netdev_admin_up;	/* IFF_UP */
+	bool	 detached;		/* packets do not reach the datapath */
 	struct rxe_rtnl *rtnl;		/* rtnl.h; NULL once gone */
 	uint64_t link_downed;		/* times the port went down */
 	uint32_t mtu_applied;		/* the `mtu` tunable that the netdev was given */

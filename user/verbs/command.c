@@ -58,18 +58,6 @@ static int say_hello(struct rxe_file *file)
 	return err;
 }
 
-static int connect_device(int minor)
-{
-	int sock = rxe_ipc_connect(rxe_rundir());
-
-	if (sock < 0)
-		rxe_warn_once(
-			"cannot open /dev/infiniband/uverbs%d: no rxed answers at %s/%s (%s): "
-			"start `rxed --rundir %s`, or correct RXE_RUNDIR",
-			minor, rxe_rundir(), RXE_SOCKET_NAME, strerror(-sock), rxe_rundir());
-	return sock;
-}
-
 int rxe_command_open(int minor, int flags)
 {
 	struct rxe_file *file;
@@ -77,9 +65,11 @@ int rxe_command_open(int minor, int flags)
 
 	if (flags & O_DIRECTORY)
 		return fail(-ENOTDIR);
-	sock = connect_device(minor);
-	if (sock < 0)
+	sock = rxe_ipc_connect(rxe_rundir());
+	if (sock < 0) {
+		rxe_warn_no_daemon(sock);
 		return fail(-ENXIO); /* as a node whose driver is gone */
+	}
 	file = rxe_file_new(RXE_FILE_COMMAND);
 	if (!file) {
 		rxe_raw_close(sock);

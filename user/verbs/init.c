@@ -4,6 +4,7 @@
  * line that it may say on stderr.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ void rxe_warn_once(const char *fmt, ...)
 	size_t n = strlen(line);
 	va_list ap;
 
-	if (!self.asked_for || atomic_exchange(&self.warned, true))
+	if (atomic_exchange(&self.warned, true))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
@@ -91,5 +92,27 @@ void rxe_warn_once(const char *fmt, ...)
 	strcat(line, "\n");
 	if (syscall(SYS_write, STDERR_FILENO, line, strlen(line)) < 0)
 		errno = 0; /* nobody to tell */
+	errno = saved;
+}
+
+/* Of a daemon that was killed: one that ends in good order removes it. */
+static bool tree_is_left(void)
+{
+	char path[sizeof(self.rundir) + sizeof("/sys")];
+
+	strcpy(path, self.rundir);
+	strcat(path, "/sys");
+	return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;
+}
+
+void rxe_warn_no_daemon(int err)
+{
+	const char *dir = rxe_rundir();
+	int saved = errno;
+
+	if (self.asked_for || tree_is_left())
+		rxe_warn_once("no rxed is running at %s (%s: %s), so there are no RDMA devices of "
+			      "its: start `rxed --rundir %s`, or correct RXE_RUNDIR",
+			      dir, RXE_SOCKET_NAME, strerror(-err), dir);
 	errno = saved;
 }

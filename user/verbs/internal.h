@@ -30,12 +30,14 @@
  * call that comes before it; any thread.
  */
 const char *rxe_rundir(void);
-/*
- * One line on stderr, once per process, and only if the user asked for a
- * daemon by RXE_RUNDIR: without it a missing daemon looks like a kernel
- * without RDMA. Keeps errno. Any thread.
- */
+/* One line on stderr, once per process. Keeps errno. Any thread. */
 void rxe_warn_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * Says so that no daemon answers (err: why, negative), if the user asked for
+ * one by RXE_RUNDIR or one has left its tree. Otherwise a missing daemon looks
+ * like a kernel without RDMA.
+ */
+void rxe_warn_no_daemon(int err);
 /*
  * True in a process whose memory and descriptors the library keeps account
  * of. False in a child of vfork() or of a bare clone(), which may share its

@@ -104,9 +104,7 @@ int rxe_netlink_socket(int type)
 	struct rxe_file *file;
 
 	if (conn < 0) {
-		rxe_warn_once("no rxed answers at %s/%s (%s), so there are no RDMA devices: start "
-			      "`rxed --rundir %s`, or correct RXE_RUNDIR",
-			      rxe_rundir(), RXE_SOCKET_NAME, strerror(-conn), rxe_rundir());
+		rxe_warn_no_daemon(conn);
 		return -1;
 	}
 	file = make_file(conn);

@@ -2,13 +2,15 @@
 /*
  * Which paths are ours: the RDMA parts of /sys/class are files of the daemon's
  * run directory, and /dev/infiniband/uverbsN is a device of its if they say so.
- * What the daemon does not have stays the kernel's.
+ * What the daemon does not have stays the kernel's, and a tree whose daemon was
+ * killed counts for nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "verbs/internal.h"
 
@@ -77,6 +79,31 @@ static bool in_rundir(char *buf, size_t size, const char *path, size_t len)
 	return true;
 }
 
+/*
+ * Does the daemon of the tree live? Asked when something in the tree is there.
+ * A yes holds for a second, since a program that lists devices reads many
+ * files; a no only once, so that a new daemon is seen at once.
+ */
+static bool daemon_lives(void)
+{
+	static _Atomic time_t lived_at;
+	struct timespec now;
+	int sock;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec == atomic_load_explicit(&lived_at, memory_order_relaxed))
+		return true;
+	sock = rxe_ipc_connect(rxe_rundir());
+	if (sock == -ECONNREFUSED || sock == -ENOENT) {
+		rxe_warn_no_daemon(sock);
+		return false;
+	}
+	if (sock >= 0)
+		rxe_raw_close(sock);
+	atomic_store_explicit(&lived_at, now.tv_sec, memory_order_relaxed);
+	return true;
+}
+
 /* Counters are files that the daemon writes when somebody asks. */
 static void sync_counters(const char *path)
 {
@@ -106,12 +133,17 @@ static enum rxe_path_kind classify_sysfs(const struct root *root, const char *pa
 		return RXE_PATH_NATIVE;
 	if (root->is_class && !*rest && exists(path))
 		return RXE_PATH_NATIVE; /* the list of the kernel's devices */
-	if (!in_rundir(out->buf, sizeof(out->buf), path, strlen(path)))
+	if (!in_rundir(out->buf, sizeof(out->buf), path, strlen(path)) || !daemon_lives())
 		return RXE_PATH_NATIVE;
 	sync_counters(path);
 	return RXE_PATH_SYSFS;
 }
 
+/*
+ * A node whose daemon is gone stays ours, to fail when it is opened: a program
+ * that knows it from before must not get a device of the kernel's by that
+ * number.
+ */
 static enum rxe_path_kind classify_node(const char *number, struct rxe_path *out)
 {
 	static const char dir[] = "/sys/class/infiniband_verbs/uverbs";

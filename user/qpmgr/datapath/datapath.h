@@ -53,6 +53,12 @@ struct rxe_dp_ops {
 	int (*addr_set)(struct rxe_dp *dp, const union rxe_ip *ip, uint32_t flags);
 	void (*addr_clear)(struct rxe_dp *dp, const union rxe_ip *ip);
 	void (*mac_set)(struct rxe_dp *dp, const uint8_t mac[6]);
+	/*
+	 * control: the netdev has these XDP programs now (n ids, 0: none).
+	 * False when packets no longer reach the datapath; why is then one line.
+	 */
+	bool (*attached)(struct rxe_dp *dp, const uint32_t *prog_ids, int n,
+			 char *why, size_t whylen);
 	/* control, about once a second: heartbeat of an adopted program. */
 	void (*tick)(struct rxe_dp *dp);
 

@@ -395,6 +395,30 @@ static void xdp_mac_set(struct rxe_dp *dp, const uint8_t mac[6])
 	rxe_guard_mac(&dp->guard, mac);
 }
 
+/*
+ * rxed's own program stays, by its link. An adopted one is the administrator's;
+ * its maps live on with rxed, so attaching the same one again is all it takes.
+ */
+static bool xdp_attached(struct rxe_dp *dp, const uint32_t *prog_ids, int n, char *why,
+			 size_t whylen)
+{
+	struct rxe_errline line = {why, whylen};
+	uint32_t id = dp->prog.adopted_id;
+
+	if (!dp->prog.adopted)
+		return true;
+	for (int i = 0; i < n; i++)
+		if (prog_ids[i] == id)
+			return true;
+	rxe_fail(
+		&line, 0,
+		"the adopted XDP program (id %u) was taken off %s; put it back (`bpftool net attach "
+		"%s id %u dev %s`), or delete the device %s and add it again",
+		id, dp->netdev, dp->prog.generic ? "xdpgeneric" : "xdp", id, dp->netdev,
+		dp->dev_name);
+	return false;
+}
+
 /* A worker that slept though it lacked transmit chunks gets another look. */
 static void xdp_tick(struct rxe_dp *dp)
 {
@@ -424,6 +448,7 @@ const struct rxe_dp_ops rxe_dp_xdp = {
 	.addr_set = xdp_addr_set,
 	.addr_clear = xdp_addr_clear,
 	.mac_set = xdp_mac_set,
+	.attached = xdp_attached,
 	.tick = xdp_tick,
 	.pollfds = rxe_xdp_pollfds,
 	.rx_burst = rxe_xdp_rx_burst,
