@@ -118,6 +118,7 @@ install: all
 	install $(B)/rxe $(DESTDIR)$(PREFIX)/bin/
 	install $(B)/librxe_verbs.so $(DESTDIR)$(LIBDIR)/
 	install -m 644 $(BPF_OBJ) $(DESTDIR)$(LIBDIR)/
+	install scripts/demo.sh scripts/hosts.sh $(DESTDIR)$(LIBDIR)/
 	for n in 7 8; do \
 		install -d $(DESTDIR)$(PREFIX)/share/man/man$$n; \
 		install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n/; \

@@ -11,9 +11,10 @@ make -s -C "$SELFTESTS/.." install B="$BUILD" DESTDIR="$WORK/root" >"$WORK/insta
 RXE_BINDIR=$PREFIX_DIR/bin
 RXED=$PREFIX_DIR/sbin/rxed
 two_hosts
-ktap_plan 4
+ktap_plan 5
 check "rxe run finds the library" verbs 1 ibv_devinfo -d $DEV
 check "rxed found its BPF objects" rxed_said 1 'XDP program attached'
 check "traffic" pingpong ibv_rc_pingpong -c -n 100
 check "the pages are there" test -s "$PREFIX_DIR/share/man/man8/rxed.8" -a -s "$PREFIX_DIR/share/man/man7/rxe.7"
+check "rxe demo runs from there" timeout 120 "$PREFIX_DIR/bin/rxe" demo
 ktap_done

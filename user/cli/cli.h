@@ -6,6 +6,7 @@
 #define RXE_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* argv[0] is the subcommand's name; the result is the exit status. */
 struct rxe_cmd {
@@ -24,6 +25,8 @@ int cmd_doctor(int argc, char **argv);
 
 /* RXE_RUNDIR, or the default run directory. Never NULL. */
 const char *cli_rundir(void);
+/* The directory of this executable; false when it cannot be told (errno). */
+bool cli_own_directory(char *dir, size_t size);
 
 /* The options that param, stat and doctor share. */
 struct cli_opts {

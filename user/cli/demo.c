@@ -15,28 +15,16 @@
 /* From the directory of the executable: build tree, then install tree. */
 static const char *const places[] = {"../scripts/demo.sh", "../lib/rxe/demo.sh"};
 
-static int executable_dir(char *dir, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", dir, size - 1);
-
-	if (n < 0)
-		return -errno;
-	dir[n] = 0;
-	*strrchr(dir, '/') = 0;
-	return 0;
-}
-
 int cmd_demo(int argc, char **argv)
 {
 	char dir[PATH_MAX], script[PATH_MAX + 64];
-	int err = executable_dir(dir, sizeof(dir));
 
 	if (argc > 1) {
 		cli_fail("usage: rxe demo");
 		return 2;
 	}
-	if (err)
-		return cli_fail("cannot find this program's directory: %s", strerror(-err));
+	if (!cli_own_directory(dir, sizeof(dir)))
+		return cli_fail("cannot find this program's directory: %s", strerror(errno));
 	setenv("RXE_BINDIR", dir, 1);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(script, sizeof(script), "%s/%s", dir, places[i]);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rxe/ipc.h"
 
@@ -27,6 +28,20 @@ const char *cli_rundir(void)
 	const char *dir = getenv("RXE_RUNDIR");
 
 	return dir && *dir ? dir : RXE_DEFAULT_RUNDIR;
+}
+
+bool cli_own_directory(char *dir, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", dir, size - 1);
+	char *slash;
+
+	if (n <= 0)
+		return false;
+	dir[n] = '\0';
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = '\0';
+	return slash != NULL;
 }
 
 int cli_fail(const char *fmt, ...)

@@ -18,27 +18,13 @@
 /* As env(1): what did not start is not the program's own failure. */
 enum { EXIT_USAGE = 1, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
-static bool own_directory(char *dir, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", dir, size - 1);
-	char *slash;
-
-	if (n <= 0)
-		return false;
-	dir[n] = '\0';
-	slash = strrchr(dir, '/');
-	if (slash)
-		*slash = '\0';
-	return slash != NULL;
-}
-
 /* The library beside this executable (a build), below its prefix, or in libdir. */
 static bool find_library(char *path, size_t size)
 {
 	static const char *const places[] = {"%s/" LIBRARY, "%s/../lib/rxe/" LIBRARY,
 					     RXE_LIBDIR "/" LIBRARY};
 	char dir[PATH_MAX], candidate[PATH_MAX + 64], *real;
-	bool have_dir = own_directory(dir, sizeof(dir)), found = false;
+	bool have_dir = cli_own_directory(dir, sizeof(dir)), found = false;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !found; i++) {
 		if (!have_dir && strchr(places[i], '%'))

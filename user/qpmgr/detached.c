@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/iov.h"
+
 struct block {
 	struct rxe_pkt pkt;	/* pkt.dp points here */
 	size_t size;
@@ -17,26 +19,10 @@ static size_t ip_len(const struct rxe_pkt *pkt)
 	return !pkt->ip ? 0 : pkt->ip_version == 4 ? 20 : RXE_GRH_LEN;
 }
 
-static size_t body_len(const struct rxe_pkt *pkt)
-{
-	size_t n = 0;
-
-	for (unsigned int i = 0; i < pkt->nsegs; i++)
-		n += pkt->seg[i].iov_len;
-	return n;
-}
-
-static void copy_body(const struct rxe_pkt *pkt, uint8_t *to)
-{
-	for (unsigned int i = 0; i < pkt->nsegs; i++) {
-		memcpy(to, pkt->seg[i].iov_base, pkt->seg[i].iov_len);
-		to += pkt->seg[i].iov_len;
-	}
-}
-
 struct rxe_pkt *rxe_detached_copy(struct rxe_detached *d, const struct rxe_pkt *pkt)
 {
-	size_t body = body_len(pkt), size = sizeof(struct block) + pkt->hdr_len + body;
+	size_t body = rxe_iov_len(pkt->seg, pkt->nsegs);
+	size_t size = sizeof(struct block) + pkt->hdr_len + body;
 	struct block *b;
 
 	if (d->bytes + size > RXE_DETACHED_MAX)
@@ -52,7 +38,7 @@ struct rxe_pkt *rxe_detached_copy(struct rxe_detached *d, const struct rxe_pkt *
 	b->pkt.ip = b->ip;
 	memcpy(b->bytes, pkt->hdr, pkt->hdr_len);
 	b->pkt.hdr = b->bytes;
-	copy_body(pkt, b->bytes + pkt->hdr_len);
+	rxe_iov_gather(pkt->seg, pkt->nsegs, b->bytes + pkt->hdr_len);
 	b->pkt.nsegs = body ? 1 : 0;
 	b->pkt.seg[0] = (struct iovec){b->bytes + pkt->hdr_len, body};
 	d->bytes += size;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <urcu/compiler.h>	/* caa_container_of(), for callbacks of embedded objects */
 
 struct rxe_loop;
 

@@ -19,6 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "common/iov.h"
 #include "kernel_compat.h"
 #include "log.h"
 #include "loop.h"
@@ -204,27 +205,9 @@ struct batch {
 	uint8_t bounce[BOUNCE_SIZE];
 };
 
-static void gather(const struct rxe_copy *c, uint8_t *to)
-{
-	for (int i = 0; i < c->nlocal; i++) {
-		memcpy(to, c->local[i].iov_base, c->local[i].iov_len);
-		to += c->local[i].iov_len;
-	}
-}
-
-static void scatter(const struct rxe_copy *c, const uint8_t *from)
-{
-	for (int i = 0; i < c->nlocal; i++) {
-		memcpy(c->local[i].iov_base, from, c->local[i].iov_len);
-		from += c->local[i].iov_len;
-	}
-}
-
 /* False: no packet makes such a copy. */
 static bool fill_job(const struct rxe_copy *c, struct job *j)
 {
-	size_t local = 0;
-
 	j->kind = c->kind;
 	j->nranges = c->nranges;
 	j->compare = c->compare;
@@ -241,9 +224,7 @@ static bool fill_job(const struct rxe_copy *c, struct job *j)
 			return false;
 		j->total += j->len[i];
 	}
-	for (int i = 0; i < c->nlocal; i++)
-		local += c->local[i].iov_len;
-	return j->kind > RXE_COPY_WRITE || local == j->total;
+	return j->kind > RXE_COPY_WRITE || rxe_iov_len(c->local, c->nlocal) == j->total;
 }
 
 static bool continues(const struct batch *b, const struct job *j)
@@ -271,7 +252,7 @@ static void take_batch(struct rxe_mem *m, struct batch *b)
 		if (!good)
 			j->status = -EINVAL;
 		else if (j->kind == RXE_COPY_WRITE)
-			gather(c, b->bounce + b->total);
+			rxe_iov_gather(c->local, c->nlocal, b->bounce + b->total);
 		b->total += j->total;
 		b->n++;
 		m->head = c->next;
@@ -398,7 +379,7 @@ static void finish_batch(struct batch *b)
 
 		next = c->next;
 		if (!j->status && j->kind == RXE_COPY_READ)
-			scatter(c, bounce);
+			rxe_iov_scatter(c->local, c->nlocal, bounce);
 		bounce += j->total;
 		c->result = j->result;
 		finish(c, j->status);

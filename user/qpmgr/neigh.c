@@ -84,7 +84,7 @@ static void set_mac(struct route *r, const uint8_t mac[6])
 
 static void route_reap(struct rxe_task *t)
 {
-	struct route *r = (void *)((char *)t - offsetof(struct route, reap));
+	struct route *r = caa_container_of(t, struct route, reap);
 	bool dead;
 
 	pthread_mutex_lock(&refs_lock);
@@ -239,7 +239,7 @@ static void complete(struct route *r, int err)
 
 static void resolve_timeout(struct rxe_timer *t)
 {
-	struct route *r = (void *)((char *)t - offsetof(struct route, timer));
+	struct route *r = caa_container_of(t, struct route, timer);
 
 	if (take_neigh(r) & NUD_HAS_MAC) {
 		complete(r, 0);

@@ -9,7 +9,6 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/param_table.h"
+#include "fail.h"
 #include "log.h"
 #include "pin_tree.h"
 
@@ -41,26 +41,14 @@ struct param_btf {
 	int value_id;
 };
 
-static int fail(char *err, size_t errlen, int code, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-static int fail(char *err, size_t errlen, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, errlen, fmt, ap);
-	va_end(ap);
-	return code;
-}
-
-static int check_bpffs(const char *pindir, char *err, size_t errlen)
+static int check_bpffs(const char *pindir, struct rxe_errline *err)
 {
 	char why[RXE_BPFFS_HINT_LEN];
 
 	if (rxe_on_bpffs(pindir))
 		return 0;
-	return fail(err, errlen, -ENOENT, "cannot pin the parameters under %s: %s", pindir,
-		    rxe_bpffs_hint(why));
+	return rxe_fail(err, -ENOENT, "cannot pin the parameters under %s: %s", pindir,
+			rxe_bpffs_hint(why));
 }
 
 /* ---- the maps ---------------------------------------------------------------- */
@@ -118,9 +106,9 @@ static bool map_agrees(int fd)
 }
 
 /* The map an earlier run pinned, or -ENOENT when one must be made. */
-static int reuse_map(const char *path, char *err, size_t errlen)
+static int reuse_map(const char *path, struct rxe_errline *err)
 {
-	int fd = rxe_pin_check(path, err, errlen);
+	int fd = rxe_pin_check(path, err);
 
 	if (fd)
 		return fd;
@@ -134,24 +122,25 @@ static int reuse_map(const char *path, char *err, size_t errlen)
 		close(fd);
 	if (unlink(path) == 0)
 		return -ENOENT;
-	return fail(err, errlen, -errno, "cannot remove %s: %s", path, strerror(errno));
+	return rxe_fail(err, -errno, "cannot remove %s: %s", path, strerror(errno));
 }
 
 static int new_map(const char *path, const struct rxe_param_desc *d, const struct param_btf *b,
-		   char *err, size_t errlen)
+		   struct rxe_errline *err)
 {
 	int fd = create_map(d, b);
 
 	if (fd < 0)
-		return fail(err, errlen, fd,
-			    "cannot make the map of parameter %s: %s; rxed needs root or CAP_BPF",
-			    d->name, strerror(-fd));
+		return rxe_fail(
+			err, fd,
+			"cannot make the map of parameter %s: %s; rxed needs root or CAP_BPF",
+			d->name, strerror(-fd));
 	if (bpf_obj_pin(fd, path) != 0) {
 		int code = -errno;
 
 		close(fd);
-		return fail(err, errlen, code, "cannot pin parameter %s at %s: %s", d->name, path,
-			    strerror(-code));
+		return rxe_fail(err, code, "cannot pin parameter %s at %s: %s", d->name, path,
+				strerror(-code));
 	}
 	if (chmod(path, PARAM_PIN_MODE) != 0)
 		log_warn("parameter %s: cannot make %s readable for users: %s", d->name, path,
@@ -164,41 +153,42 @@ static void pin_path(const struct rxe_params *p, unsigned int id, char path[PATH
 	snprintf(path, PATH_LEN, "%s/%s", p->tree.params, rxe_param_table[id].name);
 }
 
-static int open_param(struct rxe_params *p, unsigned int id, const struct param_btf *b, char *err,
-		      size_t errlen)
+static int open_param(struct rxe_params *p, unsigned int id, const struct param_btf *b,
+		      struct rxe_errline *err)
 {
 	const struct rxe_param_desc *d = &rxe_param_table[id];
 	char path[PATH_LEN];
 	void *view;
 
 	pin_path(p, id, path);
-	p->fds[id] = reuse_map(path, err, errlen);
+	p->fds[id] = reuse_map(path, err);
 	if (p->fds[id] == -ENOENT) {
-		p->fds[id] = new_map(path, d, b, err, errlen);
+		p->fds[id] = new_map(path, d, b, err);
 		p->made[id] = p->fds[id] >= 0;
 	}
 	if (p->fds[id] < 0)
 		return p->fds[id];
 	view = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, p->fds[id], 0);
 	if (view == MAP_FAILED)
-		return fail(err, errlen, -errno, "cannot map parameter %s into memory: %s", d->name,
-			    strerror(errno));
+		return rxe_fail(err, -errno, "cannot map parameter %s into memory: %s", d->name,
+				strerror(errno));
 	p->view[id] = view;
 	return 0;
 }
 
-static int open_all(struct rxe_params *p, char *err, size_t errlen)
+static int open_all(struct rxe_params *p, struct rxe_errline *err)
 {
 	struct param_btf b = {0};
 	int code = param_btf_load(&b);
 
 	if (code)
-		return fail(err, errlen, code,
-			    "cannot load the type data of the parameters: %s; rxed needs root or "
-			    "CAP_BPF, and a kernel with CONFIG_BPF_SYSCALL",
-			    strerror(-code));
+		return rxe_fail(
+			err, code,
+			"cannot load the type data of the parameters: %s; rxed needs root or "
+			"CAP_BPF, and a kernel with CONFIG_BPF_SYSCALL",
+			strerror(-code));
 	for (unsigned int id = 0; !code && id < RXE_PARAM_COUNT; id++)
-		code = open_param(p, id, &b, err, errlen);
+		code = open_param(p, id, &b, err);
 	btf__free(b.btf);
 	return code;
 }
@@ -219,16 +209,17 @@ static struct rxe_params *params_alloc(void)
 
 int rxe_params_open(const char *pindir, struct rxe_params **out, char *err, size_t errlen)
 {
+	struct rxe_errline line = {err, errlen};
 	struct rxe_params *p = params_alloc();
 	int code;
 
 	if (!p)
-		return fail(err, errlen, -ENOMEM, "cannot open the parameters: out of memory");
-	code = check_bpffs(pindir, err, errlen);
+		return rxe_fail(&line, -ENOMEM, "cannot open the parameters: out of memory");
+	code = check_bpffs(pindir, &line);
 	if (!code)
-		code = rxe_pin_tree_open(&p->tree, pindir, err, errlen);
+		code = rxe_pin_tree_open(&p->tree, pindir, &line);
 	if (!code)
-		code = open_all(p, err, errlen);
+		code = open_all(p, &line);
 	if (code) {
 		rxe_params_discard(p);
 		return code;

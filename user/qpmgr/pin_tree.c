@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -23,23 +22,12 @@
 #include <unistd.h>
 
 #include "common/param_table.h"
+#include "fail.h"
 #include "log.h"
 
 #define DIR_MODE   0755
 #define LOCK_MODE  0700
 #define LOCK_TRIES 20 /* a tree may be taken back while it is being opened */
-
-static int fail(char *err, size_t errlen, int code, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-static int fail(char *err, size_t errlen, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, errlen, fmt, ap);
-	va_end(ap);
-	return code;
-}
 
 /* ---- trust ------------------------------------------------------------------ */
 
@@ -57,38 +45,40 @@ static bool is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-static int check(const char *path, const struct kind *k, char *err, size_t errlen)
+static int check(const char *path, const struct kind *k, struct rxe_errline *err)
 {
 	struct stat st;
 
 	if (lstat(path, &st) != 0)
-		return fail(err, errlen, -errno, "cannot look at the %s %s: %s", k->what, path,
-			    strerror(errno));
+		return rxe_fail(err, -errno, "cannot look at the %s %s: %s", k->what, path,
+				strerror(errno));
 	if (!is_ours(&st))
-		return fail(err, errlen, -EPERM,
-			    "cannot use the %s %s: it belongs to user %u, who could change or move "
-			    "the parameters; remove it as root (`rm -r %s`) and start rxed again",
-			    k->what, path, (unsigned int)st.st_uid, path);
+		return rxe_fail(
+			err, -EPERM,
+			"cannot use the %s %s: it belongs to user %u, who could change or move "
+			"the parameters; remove it as root (`rm -r %s`) and start rxed again",
+			k->what, path, (unsigned int)st.st_uid, path);
 	if ((st.st_mode & S_IFMT) != k->type)
-		return fail(err, errlen, -EPERM,
-			    "cannot use the %s %s: something else is there; remove it (`rm -r "
-			    "%s`) and start rxed again",
-			    k->what, path, path);
+		return rxe_fail(err, -EPERM,
+				"cannot use the %s %s: something else is there; remove it (`rm -r "
+				"%s`) and start rxed again",
+				k->what, path, path);
 	if (st.st_mode & k->forbidden)
-		return fail(err, errlen, -EPERM,
-			    "cannot use the %s %s: its mode %04o lets other users in; type `%s %s` "
-			    "and start rxed again",
-			    k->what, path, (unsigned int)st.st_mode & 07777, k->fix, path);
+		return rxe_fail(
+			err, -EPERM,
+			"cannot use the %s %s: its mode %04o lets other users in; type `%s %s` "
+			"and start rxed again",
+			k->what, path, (unsigned int)st.st_mode & 07777, k->fix, path);
 	return 0;
 }
 
-int rxe_pin_check(const char *path, char *err, size_t errlen)
+int rxe_pin_check(const char *path, struct rxe_errline *err)
 {
-	return check(path, &kind_pin, err, errlen);
+	return check(path, &kind_pin, err);
 }
 
 /* In the directory of the tree itself others may make names, but move none. */
-static int check_parent(const char *root, char *err, size_t errlen)
+static int check_parent(const char *root, struct rxe_errline *err)
 {
 	char path[sizeof(((struct rxe_pin_tree *)0)->root)];
 	const char *parent;
@@ -97,19 +87,20 @@ static int check_parent(const char *root, char *err, size_t errlen)
 	snprintf(path, sizeof(path), "%s", root);
 	parent = dirname(path);
 	if (stat(parent, &st) != 0)
-		return fail(err, errlen, -errno, "cannot look at %s: %s", parent, strerror(errno));
+		return rxe_fail(err, -errno, "cannot look at %s: %s", parent, strerror(errno));
 	if (!is_ours(&st) || (st.st_mode & 022 && !(st.st_mode & S_ISVTX)))
-		return fail(err, errlen, -EPERM,
-			    "cannot pin the parameters under %s: in %s (user %u, mode %04o) other "
-			    "users could move them away; type `chown root %s; chmod 1777 %s`",
-			    root, parent, (unsigned int)st.st_uid, (unsigned int)st.st_mode & 07777,
-			    parent, parent);
+		return rxe_fail(
+			err, -EPERM,
+			"cannot pin the parameters under %s: in %s (user %u, mode %04o) other "
+			"users could move them away; type `chown root %s; chmod 1777 %s`",
+			root, parent, (unsigned int)st.st_uid, (unsigned int)st.st_mode & 07777,
+			parent, parent);
 	return 0;
 }
 
 /* ---- making ------------------------------------------------------------------- */
 
-static int make_dir(const char *path, mode_t mode, bool *made, char *err, size_t errlen)
+static int make_dir(const char *path, mode_t mode, bool *made, struct rxe_errline *err)
 {
 	if (mkdir(path, mode) == 0) {
 		*made = true;
@@ -120,19 +111,19 @@ static int make_dir(const char *path, mode_t mode, bool *made, char *err, size_t
 	}
 	if (errno == EEXIST)
 		return 0;
-	return fail(err, errlen, -errno, "cannot make %s: %s; rxed needs root or CAP_BPF", path,
-		    strerror(errno));
+	return rxe_fail(err, -errno, "cannot make %s: %s; rxed needs root or CAP_BPF", path,
+			strerror(errno));
 }
 
 static int make_and_check(const char *path, const struct kind *k, mode_t mode, bool *made,
-			  char *err, size_t errlen)
+			  struct rxe_errline *err)
 {
 	int code;
 
 	*made = false;
-	code = make_dir(path, mode, made, err, errlen);
+	code = make_dir(path, mode, made, err);
 
-	return code ? code : check(path, k, err, errlen);
+	return code ? code : check(path, k, err);
 }
 
 /* ---- the lock -------------------------------------------------------------------- */
@@ -170,70 +161,71 @@ static bool same_file(int fd, const char *path)
 }
 
 /* -ENOENT: its holder took the tree back meanwhile; it has to be made again. */
-static int take_lock(struct rxe_pin_tree *t, char *err, size_t errlen)
+static int take_lock(struct rxe_pin_tree *t, struct rxe_errline *err)
 {
 	int pid;
 
 	t->lock_fd = open(t->lock, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->lock_fd < 0)
-		return fail(err, errlen, -errno,
-			    "cannot open the lock directory %s: %s; start rxed as root", t->lock,
-			    strerror(errno));
+		return rxe_fail(err, -errno,
+				"cannot open the lock directory %s: %s; start rxed as root",
+				t->lock, strerror(errno));
 	if (flock(t->lock_fd, LOCK_EX | LOCK_NB) == 0) {
 		t->locked = same_file(t->lock_fd, t->lock);
 		return t->locked
 			       ? 0
-			       : fail(err, errlen, -ENOENT,
-				      "cannot lock the pin directory %s: another rxed removes it; "
-				      "start rxed again",
-				      t->root);
+			       : rxe_fail(
+					 err, -ENOENT,
+					 "cannot lock the pin directory %s: another rxed removes it; "
+					 "start rxed again",
+					 t->root);
 	}
 	if (errno != EWOULDBLOCK)
-		return fail(err, errlen, -errno, "cannot lock the pin directory %s: %s", t->root,
-			    strerror(errno));
+		return rxe_fail(err, -errno, "cannot lock the pin directory %s: %s", t->root,
+				strerror(errno));
 	pid = lock_holder(t->lock_fd);
-	return fail(err, errlen, -EBUSY,
-		    "cannot take the pin directory %s: a live rxed (pid %d) owns it; "
-		    "stop it, or give this one a --rundir of another basename",
-		    t->root, pid);
+	return rxe_fail(err, -EBUSY,
+			"cannot take the pin directory %s: a live rxed (pid %d) owns it; "
+			"stop it, or give this one a --rundir of another basename",
+			t->root, pid);
 }
 
 /* ---- open and close ---------------------------------------------------------------- */
 
-static int try_open(struct rxe_pin_tree *t, char *err, size_t errlen)
+static int try_open(struct rxe_pin_tree *t, struct rxe_errline *err)
 {
-	int code = make_and_check(t->root, &kind_dir, DIR_MODE, &t->made_root, err, errlen);
+	int code = make_and_check(t->root, &kind_dir, DIR_MODE, &t->made_root, err);
 	bool made_lock;
 
 	if (!code)
-		code = make_and_check(t->lock, &kind_lock, LOCK_MODE, &made_lock, err, errlen);
+		code = make_and_check(t->lock, &kind_lock, LOCK_MODE, &made_lock, err);
 	if (!code)
-		code = take_lock(t, err, errlen);
+		code = take_lock(t, err);
 	if (!code)
-		code = make_and_check(t->params, &kind_dir, DIR_MODE, &t->made_params, err, errlen);
+		code = make_and_check(t->params, &kind_dir, DIR_MODE, &t->made_params, err);
 	if (code)
 		rxe_pin_tree_discard(t);
 	return code;
 }
 
-int rxe_pin_tree_open(struct rxe_pin_tree *t, const char *root, char *err, size_t errlen)
+int rxe_pin_tree_open(struct rxe_pin_tree *t, const char *root, struct rxe_errline *err)
 {
 	int code;
 
 	*t = (struct rxe_pin_tree){.lock_fd = -1};
 	if (strlen(root) >= sizeof(t->root))
-		return fail(err, errlen, -ENAMETOOLONG,
-			    "cannot pin the parameters under %s: the path is too long; use a "
-			    "--rundir with a shorter last component",
-			    root);
+		return rxe_fail(err, -ENAMETOOLONG,
+				"cannot pin the parameters under %s: the path is too long; use a "
+				"--rundir with a shorter last component",
+				root);
 	strcpy(t->root, root);
 	snprintf(t->params, sizeof(t->params), "%s/%s", root, RXE_PARAM_SUBDIR);
 	snprintf(t->lock, sizeof(t->lock), "%s/lock", root);
-	code = check_parent(root, err, errlen);
+	code = check_parent(root, err);
 	if (code)
 		return code;
 	for (int i = 0; i < LOCK_TRIES; i++) {
-		code = try_open(t, err, errlen);
+		code = try_open(t, err);
 		if (code != -ENOENT)
 			break;
 	}

@@ -8,7 +8,7 @@
 #define RXE_PIN_TREE_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include "fail.h"
 
 struct rxe_pin_tree {
 	char root[300];
@@ -24,7 +24,7 @@ struct rxe_pin_tree {
  * which ends with it. On failure nothing is left that it made. -EBUSY: a live
  * rxed has it; -EPERM: another user could change it; err says what to type.
  */
-int rxe_pin_tree_open(struct rxe_pin_tree *t, const char *root, char *err, size_t errlen);
+int rxe_pin_tree_open(struct rxe_pin_tree *t, const char *root, struct rxe_errline *err);
 void rxe_pin_tree_close(struct rxe_pin_tree *t);   /* the directories stay */
 void rxe_pin_tree_discard(struct rxe_pin_tree *t); /* those made and empty go */
 
@@ -32,6 +32,6 @@ void rxe_pin_tree_discard(struct rxe_pin_tree *t); /* those made and empty go */
  * May the pin at path be used: is it a pin, of root or of this user, that
  * nobody else can write? 0, -ENOENT when there is none, -EPERM with err.
  */
-int rxe_pin_check(const char *path, char *err, size_t errlen);
+int rxe_pin_check(const char *path, struct rxe_errline *err);
 
 #endif

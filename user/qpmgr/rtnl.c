@@ -311,7 +311,7 @@ int rxe_rtnl_neigh_use(struct rxe_rtnl *r, int ifindex, const union rxe_ip *ip)
 static void events_ready(struct rxe_watch *w, uint32_t what)
 {
 	static char buf[RECV_SIZE] __attribute__((aligned(8)));
-	struct rxe_rtnl *r = (void *)((char *)w - offsetof(struct rxe_rtnl, watch));
+	struct rxe_rtnl *r = caa_container_of(w, struct rxe_rtnl, watch);
 	struct sockaddr_nl from;
 	struct nlmsghdr *nlh;
 	socklen_t fromlen;

@@ -29,7 +29,8 @@ uint32_t rxe_worker_index(const struct rxe_worker *w);
 /* Within rxe_worker_call(): the context's doorbell comes and goes. */
 int rxe_worker_db_add(struct rxe_worker *w, struct rxe_doorbell *db);
 void rxe_worker_db_del(struct rxe_worker *w, struct rxe_doorbell *db);
-/* Called by the engines, on worker threads (uapi/uverbs_event.c). */
+
+/* Called by the engines, on worker threads (uapi/event.c, uapi/uverbs_qp.c). */
 void rxe_uverbs_cq_event(struct rxe_cq *cq);
 void rxe_uverbs_async_event(enum rxe_event_kind kind, void *obj);
 void rxe_uverbs_qp_released(struct rxe_qp *qp);

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "datapath/fail.h"
+#include "fail.h"
 
 /* M(SYMBOL, kernel's name, map type, key bytes, value bytes; 0: not checked) */
 #define RXE_XDP_MAPS(M)                                                           \

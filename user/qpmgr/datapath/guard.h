@@ -11,7 +11,7 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "datapath/fail.h"
+#include "fail.h"
 #include "rxe/bpf_abi.h"
 
 enum rxe_guard_side { RXE_GUARD_INGRESS, RXE_GUARD_EGRESS, RXE_GUARD_SIDES };

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
+#include "common/iov.h"
 #include "pkt.h"
 
 static const uint8_t *get_ext(const uint8_t *p, struct rxe_pktinfo *info)
@@ -82,15 +83,6 @@ static int split_payload(struct rxe_pkt *pkt, uint32_t hdr_len)
 	return 0;
 }
 
-static size_t seg_bytes(const struct rxe_pkt *pkt)
-{
-	size_t sum = 0;
-
-	for (int i = 0; i < pkt->nsegs; i++)
-		sum += pkt->seg[i].iov_len;
-	return sum;
-}
-
 int rxe_pkt_parse(struct rxe_pkt *pkt, struct rxe_pktinfo *info)
 {
 	const struct rxe_opcode_info *op;
@@ -108,7 +100,7 @@ int rxe_pkt_parse(struct rxe_pkt *pkt, struct rxe_pktinfo *info)
 	body = pkt->ib_len - op->hdr_len;
 	if (pkt->pad > body || (!(op->flags & RXE_F_PAYLOAD) && body))
 		return -EINVAL;
-	if (split_payload(pkt, op->hdr_len) || seg_bytes(pkt) < body)
+	if (split_payload(pkt, op->hdr_len) || rxe_iov_len(pkt->seg, pkt->nsegs) < body)
 		return -EINVAL;
 	pkt->payload_len = body - pkt->pad;
 

@@ -47,7 +47,7 @@ static bool flush_overflow(struct uchannel *ch)
 
 static void drain_cb(struct rxe_watch *w, uint32_t events)
 {
-	struct uchannel *ch = (void *)((char *)w - offsetof(struct uchannel, drain));
+	struct uchannel *ch = caa_container_of(w, struct uchannel, drain);
 	bool all;
 
 	(void)events;
@@ -63,7 +63,7 @@ static void drain_cb(struct rxe_watch *w, uint32_t events)
 /* Control thread: a sender found the pipe full. */
 static void kick_cb(struct rxe_task *t)
 {
-	struct uchannel *ch = (void *)((char *)t - offsetof(struct uchannel, kick));
+	struct uchannel *ch = caa_container_of(t, struct uchannel, kick);
 	bool start, dead;
 
 	pthread_mutex_lock(&ch->lock);

@@ -23,9 +23,15 @@
 #include "uapi/uverbs.h"
 
 #define BACKLOG 128
-#define REPLY_CHUNK 32768
 
-struct queued;
+/* A reply that did not fit: the client reads slower than we answer. */
+struct queued {
+	TAILQ_ENTRY(queued) link;
+	struct rxe_ipc_hdr hdr;
+	size_t len;
+	uint8_t bytes[];
+};
+
 struct conn {
 	TAILQ_ENTRY(conn) link;
 	struct rxe_watch watch;
@@ -37,14 +43,6 @@ struct conn {
 	uint16_t type;		/* of the request under way */
 	int reply_fd;		/* where its answer goes; -1: this connection */
 	TAILQ_HEAD(, queued) out;	/* replies that wait for room in the socket */
-};
-
-/* A reply that did not fit: the client reads slower than we answer. */
-struct queued {
-	TAILQ_ENTRY(queued) link;
-	struct rxe_ipc_hdr hdr;
-	size_t len;
-	uint8_t bytes[];
 };
 
 struct rxe_server {
@@ -324,7 +322,7 @@ static void handle(struct conn *c, struct rxe_ipc_msg *m)
 
 static void conn_cb(struct rxe_watch *w, uint32_t events)
 {
-	struct conn *c = (void *)((char *)w - offsetof(struct conn, watch));
+	struct conn *c = caa_container_of(w, struct conn, watch);
 	struct rxe_ipc_msg m = {.buf = the_server()->buf, .size = sizeof(the_server()->buf)};
 	int err;
 

@@ -131,7 +131,7 @@ void umr_destroy(struct umr *mr)
  */
 static void recheck(struct rxe_timer *t)
 {
-	struct umr *mr = (void *)((char *)t - offsetof(struct umr, recheck));
+	struct umr *mr = caa_container_of(t, struct umr, recheck);
 	struct uctx *ctx = mr->o.ctx;
 
 	if (rxe_mr_busy(mr->mr)) {

@@ -461,7 +461,7 @@ static void answer_destroy(struct uqp *qp)
 /* Control thread: nothing of the QP is under way any more. */
 static void released(struct rxe_task *t)
 {
-	struct uqp *qp = (void *)((char *)t - offsetof(struct uqp, released));
+	struct uqp *qp = caa_container_of(t, struct uqp, released);
 	struct uctx *ctx = qp->o.ctx;
 
 	if (qp->destroy_cmd)

@@ -3,8 +3,8 @@
  * The one line that a failing open() leaves for whoever asked: what was
  * attempted, on which object, why it failed, what to do next.
  */
-#ifndef RXE_DATAPATH_FAIL_H
-#define RXE_DATAPATH_FAIL_H
+#ifndef RXE_FAIL_H
+#define RXE_FAIL_H
 
 #include <stdarg.h>
 #include <stddef.h>
