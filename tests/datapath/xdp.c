@@ -336,6 +336,43 @@ static void link_down(void **state)
 	bed_free(b);
 }
 
+/*
+ * The worker that owns a queue's fill ring gets no processor for long, while
+ * another one takes packets from that queue: it must hold back before the fill
+ * ring runs dry, since the kernel drops what finds it so. A few packets are
+ * under way at a time, as a transport's window allows.
+ */
+static void a_late_owner_loses_nothing(void **state)
+{
+	enum { WINDOW = 40, PACKETS = 8000, OWNER = 0, OTHER = 1 };
+	struct bed *b = open_bed(9000, 1, 2);
+	struct bed_end *to = &b->end[1];
+	uint32_t sent = 0, stalls = 0;
+
+	(void)state;
+	while (to->nr_got < PACKETS) {
+		uint32_t before = to->nr_got;
+
+		while (sent < PACKETS && sent - to->nr_got < WINDOW) {
+			struct bed_send s = a_send(4096, sent);
+
+			s.dst_qpn = QPN + OTHER;
+			if (!bed_send(&b->end[0], &s))
+				break;
+			sent++;
+		}
+		bed_step(&b->end[0]);
+		rxe_dp_xdp.rx_burst(to->dp, OTHER, 64);
+		if (to->nr_got != before)
+			continue;
+		rxe_dp_xdp.flush(to->dp, OWNER);
+		assert_true(++stalls < PACKETS);
+	}
+	assert_int_equal(to->nr_got, sent);
+	assert_int_equal(bed_stat(to, "xsk_rx_dropped"), 0);
+	bed_free(b);
+}
+
 static int need_root(void **state)
 {
 	(void)state;
@@ -356,6 +393,7 @@ int main(void)
 		cmocka_unit_test(sizes_2workers_2queues),
 		cmocka_unit_test(chunks_come_back_1),
 		cmocka_unit_test(chunks_come_back_2),
+		cmocka_unit_test(a_late_owner_loses_nothing),
 		cmocka_unit_test(receive_cannot_starve_transmit),
 		cmocka_unit_test(alloc_until_null),
 		cmocka_unit_test(steering),

@@ -395,7 +395,9 @@ static void sleep_a_while(struct rxe_worker *w)
 	rxe_doorbells_need_wakeup(&w->doorbells, true);
 	__atomic_store_n(&w->sleeping, 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!must_stay_awake(w))
+	if (must_stay_awake(w))
+		sched_yield();	/* perhaps to the worker that it waits for */
+	else
 		wait_events(w);
 	__atomic_store_n(&w->sleeping, 0, __ATOMIC_RELAXED);
 	rxe_doorbells_need_wakeup(&w->doorbells, false);

@@ -78,6 +78,12 @@ static inline bool rxe_spsc_pop(struct rxe_spsc *r, uint64_t *v)
 	return true;
 }
 
+/* Producer: values that the consumer has not taken yet. */
+static inline uint32_t rxe_spsc_waiting(const struct rxe_spsc *r)
+{
+	return r->tail - __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
+}
+
 /* Consumer. */
 static inline bool rxe_spsc_empty(const struct rxe_spsc *r)
 {

@@ -118,6 +118,7 @@ int rxe_umem_create(struct rxe_umem *u, const struct rxe_umem_config *cfg)
 	u->owner = cfg->owner;
 	u->nr_workers = cfg->nr_workers;
 	u->wake_every = u->nr_rx / (4 * u->nr_workers);
+	u->late_after = u->nr_rx / (2 * u->nr_workers); /* all others together: under half */
 	err = alloc_area(u);
 	if (!err)
 		err = alloc_tables(u, cfg->tx_workers);
@@ -182,6 +183,11 @@ bool rxe_umem_rx_put(struct rxe_umem *u, uint32_t worker, uint32_t chunk)
 		return false;
 	user->handed_back = 0;
 	return true;
+}
+
+bool rxe_umem_owner_late(const struct rxe_umem *u, uint32_t worker)
+{
+	return worker != u->owner && rxe_spsc_waiting(&u->user[worker].rx_back) >= u->late_after;
 }
 
 void rxe_umem_refill(struct rxe_umem *u)

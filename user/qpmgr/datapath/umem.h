@@ -55,6 +55,7 @@ struct rxe_umem {
 	uint32_t owner;
 	uint32_t nr_workers;
 	uint32_t wake_every; /* receive chunks handed back per wake-up of the owner */
+	uint32_t late_after; /* ... by one worker and not taken: the owner is late */
 	struct xsk_umem *xsk;
 	bool bound;		   /* a socket took over the rings: closing it unmaps them */
 	struct xsk_ring_prod fill; /* owner */
@@ -92,6 +93,12 @@ uint32_t rxe_umem_reap(struct rxe_umem *u);
 
 /* Worker: gives back a receive chunk. True: the owner should be woken. */
 bool rxe_umem_rx_put(struct rxe_umem *u, uint32_t worker, uint32_t chunk);
+/*
+ * Worker: has the owner so much to take back that the fill ring may run dry?
+ * Then packets are better left in the socket's ring: what the kernel finds no
+ * chunk for, it drops.
+ */
+bool rxe_umem_owner_late(const struct rxe_umem *u, uint32_t worker);
 /* Worker: takes n transmit chunks, all or none. */
 bool rxe_umem_tx_get(struct rxe_umem *u, uint32_t worker, uint32_t n, uint32_t *chunk);
 /* Worker: gives back a transmit chunk that the kernel has not seen. */

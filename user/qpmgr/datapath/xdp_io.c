@@ -104,7 +104,7 @@ static uint32_t rx_socket(struct rxe_dp *dp, uint32_t worker, struct rxe_xsk *s,
 	struct rxe_chunk_pkt *p;
 	uint32_t n = 0;
 
-	while (n < budget) {
+	while (n < budget && !rxe_umem_owner_late(s->umem, worker)) {
 		enum rxe_rx_verdict v = rxe_xsk_rx(s, &p);
 
 		if (v == RXE_RX_NONE)
