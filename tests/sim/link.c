@@ -114,7 +114,7 @@ static void link_tx(struct sim_host *h, const uint8_t *bytes, uint32_t len,
 
 	(void)pkt;
 	l->sent++;
-	if (sim_chance(&l->rng, l->loss)) {
+	if (sim_chance(&l->rng, l->loss) || (l->every && l->sent % l->every == 0)) {
 		l->lost++;
 		describe(l, "LOST", to, bytes, len);
 		return;

@@ -105,6 +105,11 @@ static void make_link(struct world *w)
 	w->link.dup = sim_chance(r, .5) ? .02 : 0;
 	w->link.corrupt = sim_chance(r, .5) ? .01 : 0;
 	w->link.reorder = sim_chance(r, .5) ? .05 : 0;
+	if (opt.loss < 0 && sim_chance(r, .2)) {
+		/* A rhythm that retries may fall in with, and nothing random to break it. */
+		w->link.loss = w->link.dup = w->link.corrupt = w->link.reorder = 0;
+		w->link.every = 5 + sim_below(r, 60);
+	}
 	w->link.jitter_ns = 1000 + sim_below(r, 200000);
 	w->link.trace = opt.trace;
 	w->link.now = w->now;

@@ -190,10 +190,16 @@ void rxe_comp_timeout(struct rxe_deadline *d)
 	}
 	comp->timeout_at = UINT64_MAX;
 	/* What has not gone out since the last retry has not been lost. */
-	if (qp->req.nr_tx || qp->req.next_psn == qp->req.una)
+	if (qp->req.nr_tx || qp->req.next_psn == qp->req.una) {
 		restart_timer(qp);
-	else
-		retry(qp);
+		return;
+	}
+	/*
+	 * Whatever drops packets may do it in a rhythm. A retry of the whole
+	 * window, always of the same length, can lose its first packet each time.
+	 */
+	comp->probing = true;
+	retry(qp);
 }
 
 static void progress(struct rxe_qp *qp)
@@ -203,6 +209,7 @@ static void progress(struct rxe_qp *qp)
 	comp->retry_left = qp->attr.retry_cnt;
 	comp->rnr_left = qp->attr.rnr_retry;
 	comp->retried = false;
+	comp->probing = false;
 	if (qp->req.rnr_wait) {
 		/* The peer took what it had refused: nothing to wait for. */
 		rxe_deadline_cancel(&qp->engine->timers, &qp->req.rnr);
@@ -387,7 +394,9 @@ static bool read_shape_ok(const struct rxe_qp *qp, const struct rxe_swqe *w,
 
 	if ((info->op->flags & RXE_F_AETH) && (info->syndrome & RXE_AETH_TYPE_MASK) != RXE_AETH_ACK)
 		return false;
-	return last == !!(info->op->flags & RXE_F_END) && pkt->payload_len == want;
+	if (last != !!(info->op->flags & RXE_F_END) && (last || info->psn != qp->comp.probe_psn))
+		return false;
+	return pkt->payload_len == want;
 }
 
 static void take_read(struct rxe_qp *qp, struct rxe_swqe *w, struct rxe_xfer *x,
@@ -513,4 +522,6 @@ void rxe_comp_reset(struct rxe_qp *qp)
 	qp->comp.retry_left = qp->attr.retry_cnt;
 	qp->comp.rnr_left = qp->attr.rnr_retry;
 	qp->comp.retried = false;
+	qp->comp.probing = false;
+	qp->comp.probe_psn = UINT32_MAX;
 }

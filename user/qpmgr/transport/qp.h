@@ -73,6 +73,8 @@ struct rxe_requester {
 struct rxe_completer {
 	uint8_t retry_left, rnr_left;
 	bool retried; /* since the last progress */
+	bool probing; /* ... by the timer: one packet at a time until an answer comes */
+	uint32_t probe_psn; /* of the last READ of one packet, whose response is an ONLY */
 	struct rxe_deadline timeout;
 	uint64_t timeout_at; /* UINT64_MAX: nothing is waited for */
 	struct rxe_xfer_list ops;

@@ -136,8 +136,10 @@ static bool start_wqe(struct rxe_qp *qp, struct rxe_swqe *w)
 struct cut {
 	uint32_t index;	      /* packet of the message */
 	uint32_t offset, len; /* of its payload */
+	uint32_t reth_len;
 	uint32_t end_psn;
 	bool first, last;
+	bool rest; /* the WQE has more to send, whatever the opcode says */
 	enum rxe_op op;
 };
 
@@ -145,13 +147,19 @@ static struct cut cut_packet(const struct rxe_qp *qp, const struct rxe_swqe *w, 
 {
 	struct cut c = {.index = rxe_psn_diff(psn, w->first_psn)};
 
+	c.offset = rxe_qp_is_dgram(qp) ? 0 : c.index * qp->mtu;
+	c.reth_len = w->length - c.offset;
 	if (w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC)) {
-		c.offset = c.index * qp->mtu;
-		c.end_psn = rxe_psn_add(w->last_psn, 1);
 		c.first = c.last = true;
+		c.end_psn = rxe_psn_add(w->last_psn, 1);
+		/* A probe of a READ asks for one packet of it. */
+		if (qp->comp.probing && psn != w->last_psn) {
+			c.reth_len = qp->mtu;
+			c.end_psn = rxe_psn_add(psn, 1);
+			c.rest = true;
+		}
 	} else {
-		c.offset = rxe_qp_is_dgram(qp) ? 0 : c.index * qp->mtu;
-		c.len = w->length - c.offset;
+		c.len = c.reth_len;
 		if (!rxe_qp_is_dgram(qp) && c.len > qp->mtu)
 			c.len = qp->mtu;
 		c.end_psn = rxe_psn_add(psn, 1);
@@ -163,13 +171,19 @@ static struct cut cut_packet(const struct rxe_qp *qp, const struct rxe_swqe *w, 
 	return c;
 }
 
+/* PSNs that may be out without an answer. */
+static uint32_t send_window(const struct rxe_qp *qp)
+{
+	return qp->comp.probing ? 1 : qp->engine->params.max_req_comp_gap;
+}
+
 /* Asks for an ACK at the end of a message, now and then, and before it has to wait. */
 static bool wants_ack(struct rxe_qp *qp, const struct cut *c)
 {
 	struct rxe_requester *req = &qp->req;
 	const struct rxe_engine_params *p = &qp->engine->params;
 	uint32_t out = rxe_psn_diff(c->end_psn, req->una);
-	bool ask = c->last || out >= p->max_req_comp_gap ||
+	bool ask = c->last || out >= send_window(qp) ||
 		   (p->max_packet_per_ack && ++req->since_ack_req >= p->max_packet_per_ack);
 
 	if (ask)
@@ -184,7 +198,7 @@ static struct rxe_pktinfo make_headers(struct rxe_qp *qp, const struct rxe_swqe 
 
 	info.va = w->remote_addr + c->offset;
 	info.rkey = w->rkey;
-	info.len = w->length - c->offset;
+	info.len = c->reth_len;
 	info.imm = w->imm;
 	info.ack_req = rxe_qp_is_rc(qp) && wants_ack(qp, c);
 	info.solicited = c->last && (w->flags & RXE_SEND_SOLICITED) && (w->wr->flags & RXE_F_RWQE);
@@ -276,7 +290,7 @@ static enum step build(struct rxe_qp *qp, struct rxe_swqe *w)
 	x->tx.psn = req->next_psn;
 	x->tx.end_psn = c.end_psn;
 	x->tx.wqe = req->cur;
-	x->tx.last = c.last;
+	x->tx.last = c.last && !c.rest;
 	if (!fill(qp, w, x, &c)) {
 		rxe_xfer_drop(x);
 		fail_wqe(qp, w, RXE_WC_LOC_PROT_ERR);
@@ -285,7 +299,9 @@ static enum step build(struct rxe_qp *qp, struct rxe_swqe *w)
 	TAILQ_INSERT_TAIL(&req->tx, x, link);
 	req->nr_tx++;
 	req->next_psn = c.end_psn;
-	if (c.last)
+	if (c.rest)
+		qp->comp.probe_psn = x->tx.psn;
+	if (x->tx.last)
 		req->cur++;
 	rxe_req_paced(qp, oi->hdr_len + c.len);
 	return STEP_SENT;
@@ -427,12 +443,11 @@ static struct rxe_swqe *current_wqe(struct rxe_qp *qp)
 static bool window_open(const struct rxe_qp *qp)
 {
 	const struct rxe_requester *req = &qp->req;
-	const struct rxe_engine_params *p = &qp->engine->params;
 
-	if (req->nr_tx >= p->max_skb_per_qp)
+	if (req->nr_tx >= qp->engine->params.max_skb_per_qp)
 		return false;
 	return !rxe_qp_is_rc(qp) ||
-	       rxe_psn_diff(req->next_psn, req->una) < (int32_t)p->max_req_comp_gap;
+	       rxe_psn_diff(req->next_psn, req->una) < (int32_t)send_window(qp);
 }
 
 bool rxe_req_waits(const struct rxe_qp *qp)
