@@ -5,14 +5,6 @@
 
 #define BURST 3
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 4,
-	.timeout = 14,
-	.retry_cnt = 2,
-	.rnr_retry = 2,
-};
-
 static void post(struct bed *b)
 {
 	struct sim_wr wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 8);
@@ -102,7 +94,7 @@ static void at_once(void **state)
 	for (size_t i = 0; i < NR_CASES; i++) {
 		const struct stage_case *c = &cases[i];
 
-		bed_init(&b, &rc);
+		bed_init(&b, &bed_rc);
 		set_fast(&b, c, 1);
 		if (c->before)
 			c->before(&b);
@@ -124,7 +116,7 @@ static void after_the_burst(void **state)
 	for (size_t i = 0; i < NR_CASES; i++) {
 		const struct stage_case *c = &cases[i];
 
-		bed_init(&b, &rc);
+		bed_init(&b, &bed_rc);
 		set_fast(&b, c, 0);
 		if (c->before)
 			c->before(&b);
@@ -145,80 +137,65 @@ static void after_the_burst(void **state)
 static void other_runs_do_not_count(void **state)
 {
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 256 * 60);
-	bed_post(&b, &wr); /* more than a turn: the rest comes from the queue */
-	assert_int_equal(b.nr_sent, 60);
-	assert_int_equal(bed_count(&b, RXE_HW_REQ_DIRECT), 1);
-	assert_int_equal(bed_count(&b, RXE_HW_REQ_DEFERRED), 0);
-	bed_fini(&b);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 256 * 60);
+	bed_post(b, &wr); /* more than a turn: the rest comes from the queue */
+	assert_int_equal(b->nr_sent, 60);
+	assert_int_equal(bed_count(b, RXE_HW_REQ_DIRECT), 1);
+	assert_int_equal(bed_count(b, RXE_HW_REQ_DEFERRED), 0);
 }
 
 /* What was put off by a QP that fails before it runs is never done, nor counted. */
 static void forgotten_in_error(void **state)
 {
 	struct rxe_qp_attr attr = {.qp_state = RXE_QPS_ERR};
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_engine_params(b.h.engine)->fast_req = 0;
-	post(&b);
-	assert_int_equal(rxe_qp_modify(b.qp.qp, &attr, RXE_QP_STATE), 0);
-	bed_run(&b);
-	assert_int_equal(bed_count(&b, RXE_HW_REQ_DEFERRED), 0);
-	bed_fini(&b);
+	rxe_engine_params(b->h.engine)->fast_req = 0;
+	post(b);
+	assert_int_equal(rxe_qp_modify(b->qp.qp, &attr, RXE_QP_STATE), 0);
+	bed_run(b);
+	assert_int_equal(bed_count(b, RXE_HW_REQ_DEFERRED), 0);
 }
 
 /* ---- the arbiter ------------------------------------------------------------------- */
 
 static void flushed_per_packet(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_engine_params(b.h.engine)->fast_arb = 1;
-	sends(&b);
-	assert_int_equal(b.h.flushes, BURST);
-	rxe_engine_burst_end(b.h.engine, &b.h.hca);
-	assert_int_equal(bed_count(&b, RXE_HW_ARB_DIRECT), BURST);
-	assert_int_equal(bed_count(&b, RXE_HW_ARB_DEFERRED), 0);
-	bed_fini(&b);
+	rxe_engine_params(b->h.engine)->fast_arb = 1;
+	sends(b);
+	assert_int_equal(b->h.flushes, BURST);
+	rxe_engine_burst_end(b->h.engine, &b->h.hca);
+	assert_int_equal(bed_count(b, RXE_HW_ARB_DIRECT), BURST);
+	assert_int_equal(bed_count(b, RXE_HW_ARB_DEFERRED), 0);
 }
 
 static void flushed_per_burst(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_engine_params(b.h.engine)->fast_arb = 0;
+	rxe_engine_params(b->h.engine)->fast_arb = 0;
 	for (int burst = 1; burst <= 2; burst++) {
-		sends(&b);
-		rxe_engine_burst_end(b.h.engine, &b.h.hca);
-		assert_int_equal(bed_count(&b, RXE_HW_ARB_DEFERRED), burst);
+		sends(b);
+		rxe_engine_burst_end(b->h.engine, &b->h.hca);
+		assert_int_equal(bed_count(b, RXE_HW_ARB_DEFERRED), burst);
 		/* A turn without a packet hands nothing on. */
-		rxe_engine_burst_end(b.h.engine, &b.h.hca);
-		assert_int_equal(bed_count(&b, RXE_HW_ARB_DEFERRED), burst);
+		rxe_engine_burst_end(b->h.engine, &b->h.hca);
+		assert_int_equal(bed_count(b, RXE_HW_ARB_DEFERRED), burst);
 	}
-	assert_int_equal(b.h.flushes, 0);
-	assert_int_equal(bed_count(&b, RXE_HW_ARB_DIRECT), 0);
-	bed_fini(&b);
+	assert_int_equal(b->h.flushes, 0);
+	assert_int_equal(bed_count(b, RXE_HW_ARB_DIRECT), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(at_once),
-		cmocka_unit_test(after_the_burst),
-		cmocka_unit_test(other_runs_do_not_count),
-		cmocka_unit_test(forgotten_in_error),
-		cmocka_unit_test(flushed_per_packet),
-		cmocka_unit_test(flushed_per_burst),
+		cmocka_unit_test(at_once),	   cmocka_unit_test(after_the_burst),
+		BED_TEST(other_runs_do_not_count), BED_TEST(forgotten_in_error),
+		BED_TEST(flushed_per_packet),	   BED_TEST(flushed_per_burst),
 	};
 
 	return cmocka_run_group_tests_name("transport_stage", tests, NULL, NULL);
