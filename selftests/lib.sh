@@ -163,6 +163,24 @@ set_netdev_mtu() {
 }
 active_mtu() { verbs "$1" ibv_devinfo -d $DEV | grep -q "active_mtu:[[:space:]]*$2 "; }
 
+# pingpong_sizes PROGRAM NETDEV_MTU PATH_MTU...: a check, contents compared, for each
+# message size and path MTU, then for each size with completion events.
+PINGPONG_SIZES="1:10000 33:10000 4096:10000 1048576:100"	# bytes:iterations
+pingpong_sizes() {
+	local prog=$1 netdev=$2 s m
+	shift 2
+	for m in "$@"; do
+		for s in $PINGPONG_SIZES; do
+			check "mtu $netdev size ${s%:*} path mtu $m" \
+				pingpong "$prog" -c -m "$m" -s "${s%:*}" -n "${s#*:}"
+		done
+	done
+	for s in $PINGPONG_SIZES; do
+		check "mtu $netdev size ${s%:*} events" \
+			pingpong "$prog" -c -e -s "${s%:*}" -n "${s#*:}"
+	done
+}
+
 # ---- tunables, by plain bpftool -------------------------------------------------------
 
 # The four bytes of a number, as bpftool wants a value.

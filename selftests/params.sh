@@ -95,11 +95,22 @@ ud_limited() {
 		! TEST_TIMEOUT=3 pingpong ibv_ud_pingpong -s 1024 -n 10
 }
 
-fast() { # NAME
-	local v
-	for v in 0 1; do
-		set_param "$1" $v && pingpong ibv_rc_pingpong -c -s 65536 -n 200 || return 1
-	done
+# runs STAGE HOW: of that stage, direct or deferred, in each host.
+runs() { echo "$(counter 1 "$1_runs_$2") $(counter 2 "$1_runs_$2")"; }
+
+# ran STAGE HOW NOT_HOW: traffic makes both hosts run it the one way only.
+ran() {
+	local here there
+	here=($(runs "$1" "$2")) there=$(runs "$1" "$3")
+	pingpong ibv_rc_pingpong -c -s 65536 -n 200 || return 1
+	here+=($(runs "$1" "$2"))
+	echo "$1 $2: ${here[*]}; $3: $there, then $(runs "$1" "$3")"
+	[ "${here[2]}" -gt "${here[0]}" ] && [ "${here[3]}" -gt "${here[1]}" ] &&
+		[ "$(runs "$1" "$3")" = "$there" ]
+}
+fast() { # STAGE
+	set_param "fast_$1" 1 && ran "$1" direct deferred &&
+		set_param "fast_$1" 0 && ran "$1" deferred direct
 }
 
 burst_acks() {
@@ -182,9 +193,9 @@ reset_param default_mtu
 check "crc_disable on one side: the other drops" crc_disable_one_side
 check "crc_disable on both sides: traffic" crc_disable_both
 reset_param crc_disable
-for p in fast_comp fast_req fast_resp fast_arb; do
-	check "$p" fast $p
-	reset_param $p
+for stage in comp req resp arb; do
+	check "fast_$stage: direct runs with 1, deferred runs with 0" fast $stage
+	reset_param fast_$stage
 done
 set_param nsec_per_packet 5000000
 check "nsec_per_packet: 400 packets of one QP 5 ms apart" \

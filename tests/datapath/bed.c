@@ -122,6 +122,16 @@ static void make_params(struct bed *b)
 	}
 }
 
+int bed_need_root(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		printf("needs root\n");
+		exit(77);
+	}
+	return 0;
+}
+
 struct bed *bed_new(uint32_t mtu, uint32_t queues)
 {
 	struct bed *b;

@@ -48,6 +48,7 @@ struct bed {
 	int param_fds[RXE_PARAM_COUNT];
 };
 
+int bed_need_root(void **state); /* group set-up: ends the program with 77 without root */
 struct bed *bed_new(uint32_t mtu, uint32_t queues);
 void bed_free(struct bed *b);
 /* 0 or what open() said, with its line in err. */

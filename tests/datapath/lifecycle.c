@@ -537,16 +537,6 @@ static void port_is_held(void **state)
 	bed_free(b);
 }
 
-static int need_root(void **state)
-{
-	(void)state;
-	if (geteuid() != 0) {
-		print_message("needs root\n");
-		exit(77);
-	}
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,5 +559,5 @@ int main(void)
 		cmocka_unit_test(port_is_held),
 	};
 
-	return cmocka_run_group_tests_name("datapath/lifecycle", tests, need_root, NULL);
+	return cmocka_run_group_tests_name("datapath/lifecycle", tests, bed_need_root, NULL);
 }

@@ -171,16 +171,6 @@ static void too_long(void **state)
 	bed_free(b);
 }
 
-static int need_root(void **state)
-{
-	(void)state;
-	if (geteuid() != 0) {
-		print_message("needs root\n");
-		exit(77);
-	}
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,5 +179,5 @@ int main(void)
 		cmocka_unit_test(too_long),
 	};
 
-	return cmocka_run_group_tests_name("datapath/raw", tests, need_root, NULL);
+	return cmocka_run_group_tests_name("datapath/raw", tests, bed_need_root, NULL);
 }

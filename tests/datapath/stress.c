@@ -217,16 +217,6 @@ static void large_2queues(void **state)
 	stress(2, 5000, 4096);
 }
 
-static int need_root(void **state)
-{
-	(void)state;
-	if (geteuid() != 0) {
-		print_message("needs root\n");
-		exit(77);
-	}
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,5 +225,5 @@ int main(void)
 		cmocka_unit_test(large_2queues),
 	};
 
-	return cmocka_run_group_tests_name("datapath/stress", tests, need_root, NULL);
+	return cmocka_run_group_tests_name("datapath/stress", tests, bed_need_root, NULL);
 }

@@ -373,16 +373,6 @@ static void a_late_owner_loses_nothing(void **state)
 	bed_free(b);
 }
 
-static int need_root(void **state)
-{
-	(void)state;
-	if (geteuid() != 0) {
-		print_message("needs root\n");
-		exit(77);
-	}
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,5 +392,5 @@ int main(void)
 		cmocka_unit_test(link_down),
 	};
 
-	return cmocka_run_group_tests_name("datapath/xdp", tests, need_root, NULL);
+	return cmocka_run_group_tests_name("datapath/xdp", tests, bed_need_root, NULL);
 }

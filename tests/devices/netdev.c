@@ -482,6 +482,18 @@ static struct rxe_route *resolve(const char *from, const char *to, struct answer
 	return a->err ? NULL : a->route;
 }
 
+/* The device, and its route to the peer. */
+static struct rxe_route *create_and_resolve(void)
+{
+	struct rxe_route *r;
+	struct answer a;
+
+	create();
+	r = resolve("10.9.0.2", "10.9.0.3", &a);
+	assert_non_null(r);
+	return r;
+}
+
 static void assert_mac(const struct rxe_route *r, uint8_t last)
 {
 	uint8_t mac[6];
@@ -493,12 +505,10 @@ static void assert_mac(const struct rxe_route *r, uint8_t last)
 static void a_neighbour_is_resolved_once_and_shared(void **state)
 {
 	struct rxe_route *r, *again;
-	struct answer a, b;
+	struct answer b;
 
 	(void)state;
-	create();
-	r = resolve("10.9.0.2", "10.9.0.3", &a);
-	assert_non_null(r);
+	r = create_and_resolve();
 	assert_false(r->local);
 	assert_mac(r, 3);
 	again = resolve("10.9.0.2", "10.9.0.3", &b);
@@ -617,12 +627,9 @@ static void a_route_follows_the_neighbour_and_the_gateway(void **state)
 {
 	struct expect_mac e = {.last = 0x33};
 	struct rxe_route *r;
-	struct answer a;
 
 	(void)state;
-	create();
-	r = resolve("10.9.0.2", "10.9.0.3", &a);
-	assert_non_null(r);
+	r = create_and_resolve();
 	e.r = r;
 	env_sh("ip neigh replace 10.9.0.3 lladdr 52:54:00:09:00:33 dev va");
 	assert_true(env_wait(route_mac_is, &e, 2000));
@@ -641,12 +648,9 @@ static bool is_local(void *arg)
 static void a_route_becomes_local_with_the_address(void **state)
 {
 	struct rxe_route *r;
-	struct answer a;
 
 	(void)state;
-	create();
-	r = resolve("10.9.0.2", "10.9.0.3", &a);
-	assert_non_null(r);
+	r = create_and_resolve();
 	env_sh("ip addr add 10.9.0.3/24 dev va");
 	assert_true(env_wait(is_local, r, 2000));
 	rxe_route_put(r);
@@ -656,12 +660,9 @@ static void a_forgotten_neighbour_is_asked_for_again(void **state)
 {
 	struct expect_mac e = {.last = 0x35};
 	struct rxe_route *r;
-	struct answer a;
 
 	(void)state;
-	create();
-	r = resolve("10.9.0.2", "10.9.0.3", &a);
-	assert_non_null(r);
+	r = create_and_resolve();
 	e.r = r;
 	peer_sh("ip link set vb address 52:54:00:09:00:35");
 	env_sh("ip neigh flush dev va");

@@ -117,6 +117,28 @@ void bed_fini(struct bed *b)
 	free(b->sent);
 }
 
+#define RC .type = RXE_QPT_RC, .rd_atomic = 2, .timeout = 14, .retry_cnt = 2, .rnr_retry = 2
+const struct bed_options bed_rc = {RC}, bed_rc_deferred = {RC, .deferred = true};
+const struct bed_options bed_uc = {.type = RXE_QPT_UC}, bed_ud = {.type = RXE_QPT_UD};
+
+int bed_setup(void **state)
+{
+	const struct bed_options *o = *state;
+	struct bed *b = malloc(sizeof(*b));
+
+	assert_non_null(b);
+	bed_init(b, o);
+	*state = b;
+	return 0;
+}
+
+int bed_teardown(void **state)
+{
+	bed_fini(*state);
+	free(*state);
+	return 0;
+}
+
 void bed_run(struct bed *b)
 {
 	for (int i = 0; rxe_engine_run(b->h.engine, 64); i++)

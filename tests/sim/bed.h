@@ -54,6 +54,19 @@ struct bed_options {
 	bool deferred;		   /* copies wait for bed_copies() */
 };
 
+/* RC with a timer and two retries of each kind; the same with deferred copies. */
+extern const struct bed_options bed_rc, bed_rc_deferred, bed_uc, bed_ud;
+
+/*
+ * A test whose *state is a bed, made before it and found empty after it. Tests
+ * that need several, or options of their own, call init and fini themselves.
+ */
+#define BED_TEST(f) BED_TEST_WITH(f, &bed_rc)
+#define BED_TEST_WITH(f, options) \
+	cmocka_unit_test_prestate_setup_teardown(f, bed_setup, bed_teardown, (void *)(options))
+int bed_setup(void **state);
+int bed_teardown(void **state);
+
 void bed_init(struct bed *b, const struct bed_options *o);
 /* Destroys all and asserts that nothing is left. */
 void bed_fini(struct bed *b);

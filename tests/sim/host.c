@@ -131,6 +131,14 @@ static void pkt_send(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt)
 	pkt_free(ctx, pkt);
 }
 
+static void pkt_flush(void *ctx, struct rxe_hca *hca)
+{
+	struct sim_host *h = ctx;
+
+	assert(hca == &h->hca);
+	h->flushes++;
+}
+
 void sim_host_rx(struct sim_host *h, const union rxe_ip *sip, const uint8_t *bytes, uint32_t len)
 {
 	struct sim_pkt *p = new_pkt(h, len);
@@ -288,6 +296,7 @@ unsigned int sim_host_count_events(const struct sim_host *h, enum rxe_event_kind
 static const struct rxe_engine_ops ops = {
 	.pkt_alloc = pkt_alloc,
 	.pkt_send = pkt_send,
+	.pkt_flush = pkt_flush,
 	.pkt_free = pkt_free,
 	.pkt_detach = pkt_detach,
 	.copy = copy,

@@ -46,7 +46,7 @@ struct sim_host {
 	/* what must be 0 at the end */
 	unsigned int live_pkts, live_copies, live_qps;
 	/* what happened */
-	unsigned int nr_events, nr_cq_events, detached;
+	unsigned int nr_events, nr_cq_events, detached, flushes;
 	struct {
 		enum rxe_event_kind kind;
 		void *obj;

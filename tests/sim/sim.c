@@ -84,6 +84,7 @@ static void random_params(struct world *w, struct sim_host *h)
 	p->fast_req = sim_below(r, 2);
 	p->fast_resp = sim_below(r, 2);
 	p->fast_comp = sim_below(r, 2);
+	p->fast_arb = sim_below(r, 2);
 	if (sim_chance(r, .5)) {
 		p->max_packet_per_ack = sim_below(r, 12);
 		p->max_skb_per_qp = 1 + sim_below(r, 20);

@@ -7,14 +7,6 @@
 #define PSN(n) rxe_psn_add(BED_SQ_PSN, n)
 #define RTO    67108864ull /* timeout 14: 4.096 us << 14 */
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 4,
-	.timeout = 14,
-	.retry_cnt = 2,
-	.rnr_retry = 2,
-};
-
 static void post_sends(struct bed *b, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -34,106 +26,91 @@ static void expect_sends(struct bed *b, int from, int to)
 static void coalesced_ack(void **state)
 {
 	struct ib_uverbs_wc wc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	post_sends(&b, 5);
-	bed_ack(&b, PSN(3), 0x1f);
+	post_sends(b, 5);
+	bed_ack(b, PSN(3), 0x1f);
 	for (int i = 0; i < 4; i++) {
-		wc = bed_wc(&b.scq, i, 0);
+		wc = bed_wc(&b->scq, i, 0);
 		assert_int_equal(wc.opcode, IB_UVERBS_WC_SEND);
 		assert_int_equal(wc.byte_len, 8);
 	}
-	bed_no_wc(&b.scq);
-	bed_ack(&b, PSN(4), 0x1f);
-	bed_wc(&b.scq, 4, 0);
-	bed_fini(&b);
+	bed_no_wc(&b->scq);
+	bed_ack(b, PSN(4), 0x1f);
+	bed_wc(&b->scq, 4, 0);
 }
 
 /* What was never sent cannot be acknowledged; what was already, says nothing. */
 static void bogus_acks(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	post_sends(&b, 2);
-	bed_ack(&b, PSN(2), 0x1f);
-	bed_ack(&b, PSN(0x700000), 0x1f);
-	bed_ack(&b, PSN(-5), RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
-	bed_ack(&b, PSN(-1), RXE_AETH_RNR_NAK);
-	bed_no_wc(&b.scq);
-	assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_RTS);
-	bed_ack(&b, PSN(1), 0x1f);
-	bed_wc(&b.scq, 0, 0);
-	bed_wc(&b.scq, 1, 0);
-	bed_fini(&b);
+	post_sends(b, 2);
+	bed_ack(b, PSN(2), 0x1f);
+	bed_ack(b, PSN(0x700000), 0x1f);
+	bed_ack(b, PSN(-5), RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
+	bed_ack(b, PSN(-1), RXE_AETH_RNR_NAK);
+	bed_no_wc(&b->scq);
+	assert_int_equal(rxe_qp_get_state(b->qp.qp), RXE_QPS_RTS);
+	bed_ack(b, PSN(1), 0x1f);
+	bed_wc(&b->scq, 0, 0);
+	bed_wc(&b->scq, 1, 0);
 }
 
 /* PROTOCOL 9: acknowledges what came before, one immediate retry. */
 static void sequence_nak(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	post_sends(&b, 5);
-	expect_sends(&b, 0, 5);
-	bed_ack(&b, PSN(2), RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
-	bed_wc(&b.scq, 0, 0);
-	bed_wc(&b.scq, 1, 0);
-	expect_sends(&b, 2, 5);
-	bed_ack(&b, PSN(2), RXE_AETH_NAK | RXE_NAK_PSN_SEQ); /* again: the timer's turn */
-	bed_nothing_sent(&b);
-	bed_advance(&b, RTO);
-	expect_sends(&b, 2, 3);
-	bed_fini(&b);
+	post_sends(b, 5);
+	expect_sends(b, 0, 5);
+	bed_ack(b, PSN(2), RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
+	bed_wc(&b->scq, 0, 0);
+	bed_wc(&b->scq, 1, 0);
+	expect_sends(b, 2, 5);
+	bed_ack(b, PSN(2), RXE_AETH_NAK | RXE_NAK_PSN_SEQ); /* again: the timer's turn */
+	bed_nothing_sent(b);
+	bed_advance(b, RTO);
+	expect_sends(b, 2, 3);
 }
 
 /* The timer's retry is one packet, so that no rhythm of losses can hit its first each time. */
 static void timeout_and_exhaustion(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	post_sends(&b, 2);
-	expect_sends(&b, 0, 2);
-	bed_advance(&b, RTO - 1);
-	bed_nothing_sent(&b);
+	post_sends(b, 2);
+	expect_sends(b, 0, 2);
+	bed_advance(b, RTO - 1);
+	bed_nothing_sent(b);
 	for (int i = 0; i < 2; i++) {
-		bed_advance(&b, i ? RTO : 1);
-		expect_sends(&b, 0, 1);
+		bed_advance(b, i ? RTO : 1);
+		expect_sends(b, 0, 1);
 	}
-	bed_advance(&b, RTO);
-	bed_nothing_sent(&b);
-	bed_wc(&b.scq, 0, RXE_WC_RETRY_EXC_ERR);
-	bed_wc(&b.scq, 1, RXE_WC_WR_FLUSH_ERR);
-	assert_int_equal(bed_count(&b, RXE_HW_RETRY_EXCEEDED), 1);
-	bed_fini(&b);
+	bed_advance(b, RTO);
+	bed_nothing_sent(b);
+	bed_wc(&b->scq, 0, RXE_WC_RETRY_EXC_ERR);
+	bed_wc(&b->scq, 1, RXE_WC_WR_FLUSH_ERR);
+	assert_int_equal(bed_count(b, RXE_HW_RETRY_EXCEEDED), 1);
 }
 
 static void progress_restores_the_retries(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	post_sends(&b, 6);
+	post_sends(b, 6);
 	for (int i = 0; i < 5; i++) {
-		bed_advance(&b, RTO);
-		bed_advance(&b, RTO);
-		bed_ack(&b, PSN(i), 0x1f);
-		bed_wc(&b.scq, i, 0);
+		bed_advance(b, RTO);
+		bed_advance(b, RTO);
+		bed_ack(b, PSN(i), 0x1f);
+		bed_wc(&b->scq, i, 0);
 	}
-	assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_RTS);
-	bed_fini(&b);
+	assert_int_equal(rxe_qp_get_state(b->qp.qp), RXE_QPS_RTS);
 }
 
 static void no_timer_without_timeout(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -147,33 +124,30 @@ static void no_timer_without_timeout(void **state)
 /* PROTOCOL 12. Timer code 1 is 10 us, code 0 is 655.36 ms. */
 static void rnr(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	post_sends(&b, 3);
-	expect_sends(&b, 0, 3);
-	bed_ack(&b, PSN(1), RXE_AETH_RNR_NAK | 1);
-	bed_wc(&b.scq, 0, 0);
-	bed_ack(&b, PSN(1), RXE_AETH_NAK | RXE_NAK_PSN_SEQ); /* does not cut the wait short */
-	bed_advance(&b, 9999);
-	bed_nothing_sent(&b);
-	bed_advance(&b, 1);
-	expect_sends(&b, 1, 3);
-	bed_ack(&b, PSN(1), RXE_AETH_RNR_NAK | 0);
-	bed_advance(&b, 655359999);
-	bed_nothing_sent(&b);
-	bed_advance(&b, 1);
-	expect_sends(&b, 1, 3);
-	bed_ack(&b, PSN(1), RXE_AETH_RNR_NAK | 1); /* rnr_retry was 2 */
-	bed_wc(&b.scq, 1, RXE_WC_RNR_RETRY_EXC_ERR);
-	bed_wc(&b.scq, 2, RXE_WC_WR_FLUSH_ERR);
-	bed_fini(&b);
+	post_sends(b, 3);
+	expect_sends(b, 0, 3);
+	bed_ack(b, PSN(1), RXE_AETH_RNR_NAK | 1);
+	bed_wc(&b->scq, 0, 0);
+	bed_ack(b, PSN(1), RXE_AETH_NAK | RXE_NAK_PSN_SEQ); /* does not cut the wait short */
+	bed_advance(b, 9999);
+	bed_nothing_sent(b);
+	bed_advance(b, 1);
+	expect_sends(b, 1, 3);
+	bed_ack(b, PSN(1), RXE_AETH_RNR_NAK | 0);
+	bed_advance(b, 655359999);
+	bed_nothing_sent(b);
+	bed_advance(b, 1);
+	expect_sends(b, 1, 3);
+	bed_ack(b, PSN(1), RXE_AETH_RNR_NAK | 1); /* rnr_retry was 2 */
+	bed_wc(&b->scq, 1, RXE_WC_RNR_RETRY_EXC_ERR);
+	bed_wc(&b->scq, 2, RXE_WC_WR_FLUSH_ERR);
 }
 
 static void rnr_without_end(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -206,7 +180,7 @@ static void fatal_naks(void **state)
 	for (size_t i = 0; i < sizeof(naks) / sizeof(naks[0]); i++) {
 		struct bed b;
 
-		bed_init(&b, &rc);
+		bed_init(&b, &bed_rc);
 		post_sends(&b, 3);
 		bed_ack(&b, PSN(1), RXE_AETH_NAK | naks[i].code);
 		bed_wc(&b.scq, 0, 0);
@@ -229,24 +203,21 @@ static void read_completes(void **state)
 {
 	struct sim_wr wr;
 	struct ib_uverbs_wc wc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 4096, 256 * 2 + 5);
-	bed_post(&b, &wr);
-	assert_int_equal(bed_sent(&b, RXE_OP_READ_REQ)->info.len, 517);
-	read_response(&b, RXE_OP_READ_RESP_FIRST, 0, 256, 1);
-	read_response(&b, RXE_OP_READ_RESP_MIDDLE, 1, 256, 2);
-	bed_no_wc(&b.scq);
-	read_response(&b, RXE_OP_READ_RESP_LAST, 2, 5, 3);
-	wc = bed_wc(&b.scq, 4096, 0);
+	wr = bed_wr(b, IB_UVERBS_WR_RDMA_READ, 4096, 256 * 2 + 5);
+	bed_post(b, &wr);
+	assert_int_equal(bed_sent(b, RXE_OP_READ_REQ)->info.len, 517);
+	read_response(b, RXE_OP_READ_RESP_FIRST, 0, 256, 1);
+	read_response(b, RXE_OP_READ_RESP_MIDDLE, 1, 256, 2);
+	bed_no_wc(&b->scq);
+	read_response(b, RXE_OP_READ_RESP_LAST, 2, 5, 3);
+	wc = bed_wc(&b->scq, 4096, 0);
 	assert_int_equal(wc.byte_len, 517);
 	assert_int_equal(wc.opcode, IB_UVERBS_WC_RDMA_READ);
-	assert_int_equal(b.mem[4096 + 255], 1);
-	assert_int_equal(b.mem[4096 + 256], 2);
-	assert_int_equal(b.mem[4096 + 516], 3);
-	bed_fini(&b);
+	assert_int_equal(b->mem[4096 + 255], 1);
+	assert_int_equal(b->mem[4096 + 256], 2);
+	assert_int_equal(b->mem[4096 + 516], 3);
 }
 
 /* PROTOCOL 10: a lost response is asked for again, from where it is missing. */
@@ -254,55 +225,49 @@ static void read_retry_restarts_in_the_middle(void **state)
 {
 	struct bed_sent *s;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 4096, 256 * 4);
-	bed_post(&b, &wr);
-	bed_sent(&b, RXE_OP_READ_REQ);
-	read_response(&b, RXE_OP_READ_RESP_FIRST, 0, 256, 1);
-	read_response(&b, RXE_OP_READ_RESP_MIDDLE, 2, 256, 0xee); /* 1 is missing */
-	s = bed_sent(&b, RXE_OP_READ_REQ);
+	wr = bed_wr(b, IB_UVERBS_WR_RDMA_READ, 4096, 256 * 4);
+	bed_post(b, &wr);
+	bed_sent(b, RXE_OP_READ_REQ);
+	read_response(b, RXE_OP_READ_RESP_FIRST, 0, 256, 1);
+	read_response(b, RXE_OP_READ_RESP_MIDDLE, 2, 256, 0xee); /* 1 is missing */
+	s = bed_sent(b, RXE_OP_READ_REQ);
 	assert_int_equal(s->info.psn, PSN(1));
 	assert_true(s->info.va == wr.remote_addr + 256);
 	assert_int_equal(s->info.len, 256 * 3);
-	read_response(&b, RXE_OP_READ_RESP_LAST, 3, 256, 0xee); /* a straggler */
-	bed_nothing_sent(&b);
-	read_response(&b, RXE_OP_READ_RESP_FIRST, 1, 256, 2);
-	read_response(&b, RXE_OP_READ_RESP_FIRST, 1, 256, 0xdd); /* a duplicate */
-	read_response(&b, RXE_OP_READ_RESP_MIDDLE, 2, 256, 3);
-	read_response(&b, RXE_OP_READ_RESP_LAST, 3, 256, 4);
-	bed_wc(&b.scq, 4096, 0);
+	read_response(b, RXE_OP_READ_RESP_LAST, 3, 256, 0xee); /* a straggler */
+	bed_nothing_sent(b);
+	read_response(b, RXE_OP_READ_RESP_FIRST, 1, 256, 2);
+	read_response(b, RXE_OP_READ_RESP_FIRST, 1, 256, 0xdd); /* a duplicate */
+	read_response(b, RXE_OP_READ_RESP_MIDDLE, 2, 256, 3);
+	read_response(b, RXE_OP_READ_RESP_LAST, 3, 256, 4);
+	bed_wc(&b->scq, 4096, 0);
 	for (int i = 0; i < 1024; i++)
-		assert_int_equal(b.mem[4096 + i], 1 + i / 256);
-	bed_fini(&b);
+		assert_int_equal(b->mem[4096 + i], 1 + i / 256);
 }
 
 /* PROTOCOL 10: an ACK beyond a READ does not complete it. */
 static void ack_does_not_skip_a_read(void **state)
 {
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	post_sends(&b, 1);
-	wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 4096, 8);
-	bed_post(&b, &wr);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 3, 8);
-	bed_post(&b, &wr);
-	b.next_sent = b.nr_sent;
-	bed_ack(&b, PSN(2), 0x1f);
-	bed_wc(&b.scq, 0, 0);
-	bed_no_wc(&b.scq);
-	assert_int_equal(bed_sent(&b, RXE_OP_READ_REQ)->info.psn, PSN(1));
-	assert_int_equal(bed_sent(&b, RXE_OP_SEND_ONLY)->info.psn, PSN(2));
-	read_response(&b, RXE_OP_READ_RESP_ONLY, 1, 8, 7);
-	bed_wc(&b.scq, 4096, 0);
-	bed_ack(&b, PSN(2), 0x1f);
-	bed_wc(&b.scq, 3, 0);
-	bed_fini(&b);
+	post_sends(b, 1);
+	wr = bed_wr(b, IB_UVERBS_WR_RDMA_READ, 4096, 8);
+	bed_post(b, &wr);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 3, 8);
+	bed_post(b, &wr);
+	b->next_sent = b->nr_sent;
+	bed_ack(b, PSN(2), 0x1f);
+	bed_wc(&b->scq, 0, 0);
+	bed_no_wc(&b->scq);
+	assert_int_equal(bed_sent(b, RXE_OP_READ_REQ)->info.psn, PSN(1));
+	assert_int_equal(bed_sent(b, RXE_OP_SEND_ONLY)->info.psn, PSN(2));
+	read_response(b, RXE_OP_READ_RESP_ONLY, 1, 8, 7);
+	bed_wc(&b->scq, 4096, 0);
+	bed_ack(b, PSN(2), 0x1f);
+	bed_wc(&b->scq, 3, 0);
 }
 
 static void wrong_shapes(void **state)
@@ -321,7 +286,7 @@ static void wrong_shapes(void **state)
 		struct sim_wr wr;
 		struct bed b;
 
-		bed_init(&b, &rc);
+		bed_init(&b, &bed_rc);
 		wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 4096, 300);
 		bed_post(&b, &wr);
 		read_response(&b, bad[i].op, 0, bad[i].len, 9);
@@ -336,27 +301,24 @@ static void atomic_result(void **state)
 	struct bed_sent *s;
 	struct sim_wr wr;
 	uint64_t got;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_ATOMIC_CMP_AND_SWP, 64, 8);
+	wr = bed_wr(b, IB_UVERBS_WR_ATOMIC_CMP_AND_SWP, 64, 8);
 	wr.compare_add = 0x1111;
 	wr.swap = 0x2222;
-	bed_post(&b, &wr);
-	s = bed_sent(&b, RXE_OP_CMP_SWAP);
+	bed_post(b, &wr);
+	s = bed_sent(b, RXE_OP_CMP_SWAP);
 	assert_true(s->info.compare == 0x1111 && s->info.swap_add == 0x2222);
 	wr.opcode = IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD;
-	bed_post(&b, &wr);
-	s = bed_sent(&b, RXE_OP_FETCH_ADD);
+	bed_post(b, &wr);
+	s = bed_sent(b, RXE_OP_FETCH_ADD);
 	assert_true(s->info.compare == 0 && s->info.swap_add == 0x1111);
-	r = bed_pkt(&b, RXE_OP_ATOMIC_ACK, PSN(0));
+	r = bed_pkt(b, RXE_OP_ATOMIC_ACK, PSN(0));
 	r.orig = 0x0102030405060708;
-	bed_inject(&b, &r, NULL, 0);
-	bed_wc(&b.scq, 64, 0);
-	memcpy(&got, b.mem + 64, 8);
+	bed_inject(b, &r, NULL, 0);
+	bed_wc(&b->scq, 64, 0);
+	memcpy(&got, b->mem + 64, 8);
 	assert_true(got == 0x0102030405060708); /* host order in memory */
-	bed_fini(&b);
 }
 
 /* A plain ACK is no answer to an atomic, nor an atomic's answer to a READ. */
@@ -364,144 +326,118 @@ static void answers_of_the_wrong_kind(void **state)
 {
 	struct rxe_pktinfo r;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 64, 8);
-	bed_post(&b, &wr);
-	r = bed_pkt(&b, RXE_OP_ATOMIC_ACK, PSN(0));
-	bed_inject(&b, &r, NULL, 0);
-	bed_ack(&b, PSN(0), 0x1f);
-	bed_no_wc(&b.scq);
-	read_response(&b, RXE_OP_READ_RESP_ONLY, 0, 8, 1);
-	bed_wc(&b.scq, 64, 0);
-	bed_fini(&b);
+	wr = bed_wr(b, IB_UVERBS_WR_RDMA_READ, 64, 8);
+	bed_post(b, &wr);
+	r = bed_pkt(b, RXE_OP_ATOMIC_ACK, PSN(0));
+	bed_inject(b, &r, NULL, 0);
+	bed_ack(b, PSN(0), 0x1f);
+	bed_no_wc(&b->scq);
+	read_response(b, RXE_OP_READ_RESP_ONLY, 0, 8, 1);
+	bed_wc(&b->scq, 64, 0);
 }
 
 /* The completion comes after the data is in place. */
 static void completion_waits_for_the_copy(void **state)
 {
-	struct bed_options o = rc;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 64, 8);
-	bed_post(&b, &wr);
-	read_response(&b, RXE_OP_READ_RESP_ONLY, 0, 8, 0x42);
-	bed_no_wc(&b.scq);
-	bed_copies(&b);
-	bed_wc(&b.scq, 64, 0);
-	assert_int_equal(b.mem[64], 0x42);
-	bed_fini(&b);
+	wr = bed_wr(b, IB_UVERBS_WR_RDMA_READ, 64, 8);
+	bed_post(b, &wr);
+	read_response(b, RXE_OP_READ_RESP_ONLY, 0, 8, 0x42);
+	bed_no_wc(&b->scq);
+	bed_copies(b);
+	bed_wc(&b->scq, 64, 0);
+	assert_int_equal(b->mem[64], 0x42);
 }
 
 /* Into ERR while the copy runs: the completion (a flush) still comes after it. */
 static void error_while_copying(void **state)
 {
-	struct bed_options o = rc;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 64, 8);
-	bed_post(&b, &wr);
-	read_response(&b, RXE_OP_READ_RESP_ONLY, 0, 8, 0x42);
-	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_ERR), 0);
-	bed_run(&b);
-	bed_no_wc(&b.scq);
-	bed_copies(&b);
-	bed_wc(&b.scq, 64, RXE_WC_WR_FLUSH_ERR);
-	bed_fini(&b);
+	wr = bed_wr(b, IB_UVERBS_WR_RDMA_READ, 64, 8);
+	bed_post(b, &wr);
+	read_response(b, RXE_OP_READ_RESP_ONLY, 0, 8, 0x42);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_ERR), 0);
+	bed_run(b);
+	bed_no_wc(&b->scq);
+	bed_copies(b);
+	bed_wc(&b->scq, 64, RXE_WC_WR_FLUSH_ERR);
 }
 
 /* What is still being filled is not lost: no timeout for it. */
 static void slow_copies_are_no_loss(void **state)
 {
-	struct bed_options o = rc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	post_sends(&b, 2);
+	post_sends(b, 2);
 	for (int i = 0; i < 10; i++)
-		bed_advance(&b, RTO);
-	bed_nothing_sent(&b);
-	bed_no_wc(&b.scq);
-	bed_copies(&b);
-	expect_sends(&b, 0, 2);
-	assert_int_equal(bed_count(&b, RXE_HW_COMP_RETRY), 0);
-	bed_fini(&b);
+		bed_advance(b, RTO);
+	bed_nothing_sent(b);
+	bed_no_wc(&b->scq);
+	bed_copies(b);
+	expect_sends(b, 0, 2);
+	assert_int_equal(bed_count(b, RXE_HW_COMP_RETRY), 0);
 }
 
 /* Going back drops what is being filled: PSNs leave in order. */
 static void going_back_while_filling(void **state)
 {
-	struct bed_options o = rc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	post_sends(&b, 2);
-	bed_copies(&b);
-	expect_sends(&b, 0, 2);
-	post_sends(&b, 3);
-	bed_ack(&b, PSN(0), RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
-	bed_nothing_sent(&b);
-	bed_copies(&b);
-	expect_sends(&b, 0, 5);
-	bed_fini(&b);
+	post_sends(b, 2);
+	bed_copies(b);
+	expect_sends(b, 0, 2);
+	post_sends(b, 3);
+	bed_ack(b, PSN(0), RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
+	bed_nothing_sent(b);
+	bed_copies(b);
+	expect_sends(b, 0, 5);
 }
 
 static void after_the_burst(void **state)
 {
 	struct rxe_pktinfo a;
-	struct bed b;
+	struct bed *b = *state;
 	uint8_t bytes[16];
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_engine_params(b.h.engine)->fast_comp = 0;
-	post_sends(&b, 1);
-	a = bed_pkt(&b, RXE_OP_ACK, PSN(0));
+	rxe_engine_params(b->h.engine)->fast_comp = 0;
+	post_sends(b, 1);
+	a = bed_pkt(b, RXE_OP_ACK, PSN(0));
 	rxe_pkt_build(bytes, &a, 0);
-	sim_host_rx(&b.h, &b.peer, bytes, sizeof(bytes));
-	bed_no_wc(&b.scq);
-	bed_run(&b);
-	bed_wc(&b.scq, 0, 0);
-	bed_fini(&b);
+	sim_host_rx(&b->h, &b->peer, bytes, sizeof(bytes));
+	bed_no_wc(&b->scq);
+	bed_run(b);
+	bed_wc(&b->scq, 0, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(coalesced_ack),
-		cmocka_unit_test(bogus_acks),
-		cmocka_unit_test(sequence_nak),
-		cmocka_unit_test(timeout_and_exhaustion),
-		cmocka_unit_test(progress_restores_the_retries),
+		BED_TEST(coalesced_ack),
+		BED_TEST(bogus_acks),
+		BED_TEST(sequence_nak),
+		BED_TEST(timeout_and_exhaustion),
+		BED_TEST(progress_restores_the_retries),
 		cmocka_unit_test(no_timer_without_timeout),
-		cmocka_unit_test(rnr),
+		BED_TEST(rnr),
 		cmocka_unit_test(rnr_without_end),
 		cmocka_unit_test(fatal_naks),
-		cmocka_unit_test(read_completes),
-		cmocka_unit_test(read_retry_restarts_in_the_middle),
-		cmocka_unit_test(ack_does_not_skip_a_read),
+		BED_TEST(read_completes),
+		BED_TEST(read_retry_restarts_in_the_middle),
+		BED_TEST(ack_does_not_skip_a_read),
 		cmocka_unit_test(wrong_shapes),
-		cmocka_unit_test(atomic_result),
-		cmocka_unit_test(answers_of_the_wrong_kind),
-		cmocka_unit_test(completion_waits_for_the_copy),
-		cmocka_unit_test(error_while_copying),
-		cmocka_unit_test(slow_copies_are_no_loss),
-		cmocka_unit_test(going_back_while_filling),
-		cmocka_unit_test(after_the_burst),
+		BED_TEST(atomic_result),
+		BED_TEST(answers_of_the_wrong_kind),
+		BED_TEST_WITH(completion_waits_for_the_copy, &bed_rc_deferred),
+		BED_TEST_WITH(error_while_copying, &bed_rc_deferred),
+		BED_TEST_WITH(slow_copies_are_no_loss, &bed_rc_deferred),
+		BED_TEST_WITH(going_back_while_filling, &bed_rc_deferred),
+		BED_TEST(after_the_burst),
 	};
 
 	return cmocka_run_group_tests_name("transport_completer", tests, NULL, NULL);

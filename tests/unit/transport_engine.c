@@ -4,52 +4,41 @@
 #include <string.h>
 #include "sim/bed.h"
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 2,
-	.timeout = 14,
-	.retry_cnt = 2,
-	.rnr_retry = 2,
-};
-
 static void who_may_talk(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	i = bed_pkt(&b, RXE_OP_WRITE_ONLY, BED_RQ_PSN);
+	i = bed_pkt(b, RXE_OP_WRITE_ONLY, BED_RQ_PSN);
 	i.ack_req = true;
-	b.peer = sim_ip(0x0a000003);
-	bed_inject(&b, &i, NULL, 0);
-	assert_int_equal(bed_count(&b, RXE_HW_DROP_PEER), 1);
-	b.peer = sim_ip(0x0a000002);
+	b->peer = sim_ip(0x0a000003);
+	bed_inject(b, &i, NULL, 0);
+	assert_int_equal(bed_count(b, RXE_HW_DROP_PEER), 1);
+	b->peer = sim_ip(0x0a000002);
 	i.pkey = 0x0fff;
-	bed_inject(&b, &i, NULL, 0);
-	assert_int_equal(bed_count(&b, RXE_HW_DROP_PKEY), 1);
+	bed_inject(b, &i, NULL, 0);
+	assert_int_equal(bed_count(b, RXE_HW_DROP_PKEY), 1);
 	i.pkey = RXE_DEFAULT_PKEY;
 	i.qpn = 0x12;
-	bed_inject(&b, &i, NULL, 0);
+	bed_inject(b, &i, NULL, 0);
 	i.qpn = RXE_MULTICAST_QPN;
-	bed_inject(&b, &i, NULL, 0);
-	assert_int_equal(bed_count(&b, RXE_HW_DROP_NO_QP), 2);
+	bed_inject(b, &i, NULL, 0);
+	assert_int_equal(bed_count(b, RXE_HW_DROP_NO_QP), 2);
 	i.qpn = BED_QPN;
 	i.opcode |= RXE_CLASS_UC; /* another service */
-	bed_inject(&b, &i, NULL, 0);
-	assert_int_equal(bed_count(&b, RXE_HW_DROP_STATE), 1);
-	bed_nothing_sent(&b);
+	bed_inject(b, &i, NULL, 0);
+	assert_int_equal(bed_count(b, RXE_HW_DROP_STATE), 1);
+	bed_nothing_sent(b);
 	i.opcode &= ~RXE_CLASS_UC;
-	bed_inject(&b, &i, NULL, 0);
-	bed_sent(&b, RXE_OP_ACK);
-	assert_int_equal(bed_count(&b, RXE_HW_RCVD_PKTS), 6);
-	assert_int_equal(bed_count(&b, RXE_HW_SENT_PKTS), 1);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 0);
+	bed_sent(b, RXE_OP_ACK);
+	assert_int_equal(bed_count(b, RXE_HW_RCVD_PKTS), 6);
+	assert_int_equal(bed_count(b, RXE_HW_SENT_PKTS), 1);
 }
 
 static void states_that_do_not_receive(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct rxe_pktinfo i;
 	struct bed b;
 
@@ -76,31 +65,28 @@ static void round_robin(void **state)
 	struct sim_qp qp[N];
 	int seen[N] = {0};
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_engine_params(b.h.engine)->fast_req = 0;
+	rxe_engine_params(b->h.engine)->fast_req = 0;
 	for (int i = 0; i < N; i++) {
 		caps.qpn = 0x100 + i;
 		path.dest_qpn = 0x200 + i;
-		sim_qp_init(&qp[i], &b.h, &caps, &b.scq, &b.rcq);
+		sim_qp_init(&qp[i], &b->h, &caps, &b->scq, &b->rcq);
 		assert_int_equal(sim_qp_to(&qp[i], &path, RXE_QPS_RTS), 0);
-		wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 256 * 64);
+		wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 256 * 64);
 		assert_true(sim_post_send(&qp[i], &wr));
 		rxe_qp_doorbell(qp[i].qp);
 	}
-	while (b.nr_sent < 16 * N)
-		assert_true(rxe_engine_run(b.h.engine, 8));
+	while (b->nr_sent < 16 * N)
+		assert_true(rxe_engine_run(b->h.engine, 8));
 	for (unsigned int k = 0; k < 16 * N; k++)
-		seen[b.sent[k].info.qpn - 0x200]++;
+		seen[b->sent[k].info.qpn - 0x200]++;
 	for (int i = 0; i < N; i++)
 		assert_in_range(seen[i], 8, 24);
 	for (int i = 0; i < N; i++) {
 		sim_qp_destroy(&qp[i]);
 		sim_qp_fini(&qp[i]);
 	}
-	bed_fini(&b);
 }
 
 static void many_qps_are_found(void **state)
@@ -108,39 +94,33 @@ static void many_qps_are_found(void **state)
 	enum { N = 1000 };
 	static struct rxe_qp *qp[N];
 	static struct sim_qp owner[N];
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
 	for (int i = 0; i < N; i++) {
 		struct rxe_qp_init init = {
 			.type = RXE_QPT_UD, .qpn = 1000 + i * 3, .owner = &owner[i]};
 
-		assert_int_equal(rxe_qp_create(b.h.engine, &b.h.hca, &init, &qp[i]), 0);
-		b.h.live_qps++;
+		assert_int_equal(rxe_qp_create(b->h.engine, &b->h.hca, &init, &qp[i]), 0);
+		b->h.live_qps++;
 	}
 	for (int i = 0; i < N; i++)
-		assert_ptr_equal(rxe_engine_find_qp(b.h.engine, &b.h.hca, 1000 + i * 3), qp[i]);
-	assert_null(rxe_engine_find_qp(b.h.engine, &b.h.hca, 1001));
+		assert_ptr_equal(rxe_engine_find_qp(b->h.engine, &b->h.hca, 1000 + i * 3), qp[i]);
+	assert_null(rxe_engine_find_qp(b->h.engine, &b->h.hca, 1001));
 	for (int i = 0; i < N; i++)
 		rxe_qp_destroy(qp[i]);
-	assert_null(rxe_engine_find_qp(b.h.engine, &b.h.hca, 1000));
-	bed_fini(&b);
+	assert_null(rxe_engine_find_qp(b->h.engine, &b->h.hca, 1000));
 }
 
 static void counters_per_device(void **state)
 {
 	struct rxe_hca other = {0};
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	assert_int_equal(rxe_engine_counters(b.h.engine, &other)[RXE_HW_RCVD_PKTS], 0);
-	bed_ack(&b, 0, 0);
-	assert_int_equal(bed_count(&b, RXE_HW_RCVD_PKTS), 1);
-	rxe_engine_forget_hca(b.h.engine, &b.h.hca);
-	assert_int_equal(bed_count(&b, RXE_HW_RCVD_PKTS), 0);
-	bed_fini(&b);
+	assert_int_equal(rxe_engine_counters(b->h.engine, &other)[RXE_HW_RCVD_PKTS], 0);
+	bed_ack(b, 0, 0);
+	assert_int_equal(bed_count(b, RXE_HW_RCVD_PKTS), 1);
+	rxe_engine_forget_hca(b->h.engine, &b->h.hca);
+	assert_int_equal(bed_count(b, RXE_HW_RCVD_PKTS), 0);
 }
 
 /* Bytes that a peer could send, by the hundred thousand, to every kind of QP. */
@@ -151,7 +131,7 @@ static void junk(void **state)
 
 	(void)state;
 	for (int t = 0; t < 3; t++) {
-		struct bed_options o = rc;
+		struct bed_options o = bed_rc;
 		struct bed b;
 
 		o.type = types[t];
@@ -198,9 +178,9 @@ static void junk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_may_talk),	       cmocka_unit_test(states_that_do_not_receive),
-		cmocka_unit_test(round_robin),	       cmocka_unit_test(many_qps_are_found),
-		cmocka_unit_test(counters_per_device), cmocka_unit_test(junk),
+		BED_TEST(who_may_talk),	       cmocka_unit_test(states_that_do_not_receive),
+		BED_TEST(round_robin),	       BED_TEST(many_qps_are_found),
+		BED_TEST(counters_per_device), cmocka_unit_test(junk),
 	};
 
 	return cmocka_run_group_tests_name("transport_engine", tests, NULL, NULL);

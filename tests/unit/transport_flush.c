@@ -4,93 +4,74 @@
 
 #define MS 1000000ull
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 2,
-	.timeout = 14,
-	.retry_cnt = 2,
-	.rnr_retry = 2,
-};
-
 static void both_queues_then_later_ones(void **state)
 {
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
 	for (int i = 0; i < 3; i++) {
-		wr = bed_wr(&b, IB_UVERBS_WR_SEND, i, 8);
+		wr = bed_wr(b, IB_UVERBS_WR_SEND, i, 8);
 		wr.flags = 0;
-		bed_post(&b, &wr);
-		bed_post_recv(&b, 10 + i, 4096, 100);
+		bed_post(b, &wr);
+		bed_post_recv(b, 10 + i, 4096, 100);
 	}
-	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_ERR), 0);
-	bed_run(&b);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_ERR), 0);
+	bed_run(b);
 	for (int i = 0; i < 3; i++) {
-		bed_wc(&b.scq, i, RXE_WC_WR_FLUSH_ERR);
-		bed_wc(&b.rcq, 10 + i, RXE_WC_WR_FLUSH_ERR);
+		bed_wc(&b->scq, i, RXE_WC_WR_FLUSH_ERR);
+		bed_wc(&b->rcq, 10 + i, RXE_WC_WR_FLUSH_ERR);
 	}
-	bed_no_wc(&b.scq);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 7, 8); /* by doorbell */
-	bed_post(&b, &wr);
-	bed_wc(&b.scq, 7, RXE_WC_WR_FLUSH_ERR);
+	bed_no_wc(&b->scq);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 7, 8); /* by doorbell */
+	bed_post(b, &wr);
+	bed_wc(&b->scq, 7, RXE_WC_WR_FLUSH_ERR);
 	for (int i = 0; i < 5; i++) { /* no doorbell: by the timer */
-		bed_post_recv(&b, 20 + i, 4096, 100);
-		bed_advance(&b, 200 * MS);
-		bed_wc(&b.rcq, 20 + i, RXE_WC_WR_FLUSH_ERR);
+		bed_post_recv(b, 20 + i, 4096, 100);
+		bed_advance(b, 200 * MS);
+		bed_wc(&b->rcq, 20 + i, RXE_WC_WR_FLUSH_ERR);
 	}
-	bed_fini(&b);
 }
 
 /* In the middle of a message: one completion for it, and no more (PROTOCOL 17). */
 static void in_the_middle_of_a_message(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	bed_post_recv(&b, 1, 4096, 1000);
-	bed_post_recv(&b, 2, 4096, 1000);
-	i = bed_pkt(&b, RXE_OP_SEND_FIRST, BED_RQ_PSN);
-	bed_inject(&b, &i, NULL, 256);
-	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_ERR), 0);
-	bed_run(&b);
+	bed_post_recv(b, 1, 4096, 1000);
+	bed_post_recv(b, 2, 4096, 1000);
+	i = bed_pkt(b, RXE_OP_SEND_FIRST, BED_RQ_PSN);
+	bed_inject(b, &i, NULL, 256);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_ERR), 0);
+	bed_run(b);
 	for (int n = 0; n < 10; n++)
-		bed_advance(&b, 200 * MS);
-	bed_wc(&b.rcq, 1, RXE_WC_WR_FLUSH_ERR);
-	bed_wc(&b.rcq, 2, RXE_WC_WR_FLUSH_ERR);
-	bed_no_wc(&b.rcq);
-	bed_fini(&b);
+		bed_advance(b, 200 * MS);
+	bed_wc(&b->rcq, 1, RXE_WC_WR_FLUSH_ERR);
+	bed_wc(&b->rcq, 2, RXE_WC_WR_FLUSH_ERR);
+	bed_no_wc(&b->rcq);
 }
 
 /* A receive buffer is handed back only once nothing writes to it. */
 static void waits_for_copies(void **state)
 {
-	struct bed_options o = rc;
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	bed_post_recv(&b, 1, 4096, 1000);
-	i = bed_pkt(&b, RXE_OP_SEND_ONLY, BED_RQ_PSN);
-	bed_inject(&b, &i, NULL, 256);
-	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_ERR), 0);
-	bed_advance(&b, 500 * MS);
-	bed_no_wc(&b.rcq);
-	bed_copies(&b);
-	bed_wc(&b.rcq, 1, RXE_WC_WR_FLUSH_ERR);
-	bed_nothing_sent(&b); /* nor is it acknowledged */
-	bed_fini(&b);
+	bed_post_recv(b, 1, 4096, 1000);
+	i = bed_pkt(b, RXE_OP_SEND_ONLY, BED_RQ_PSN);
+	bed_inject(b, &i, NULL, 256);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_ERR), 0);
+	bed_advance(b, 500 * MS);
+	bed_no_wc(&b->rcq);
+	bed_copies(b);
+	bed_wc(&b->rcq, 1, RXE_WC_WR_FLUSH_ERR);
+	bed_nothing_sent(b); /* nor is it acknowledged */
 }
 
 /* A client that lies about its producer index gets one round of flushes at a time. */
 static void garbage_index(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -115,35 +96,32 @@ static void reset_forgets(void **state)
 				.sq_psn = 5,
 				.rq_psn = 6};
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
-	bed_post(&b, &wr);
-	bed_post_recv(&b, 1, 4096, 100);
-	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_RESET), 0);
-	bed_advance(&b, 1000 * MS);
-	bed_no_wc(&b.scq);
-	bed_no_wc(&b.rcq);
-	assert_int_equal(b.qp.sq.buf->consumer_index, b.qp.sq.buf->producer_index);
-	assert_int_equal(sim_qp_to(&b.qp, &path, RXE_QPS_RTS), 0);
-	b.next_sent = b.nr_sent;
-	bed_post(&b, &wr);
-	assert_int_equal(bed_sent(&b, RXE_OP_SEND_ONLY)->info.psn, 5);
-	bed_ack(&b, 5, 0x1f);
-	bed_wc(&b.scq, 1, 0);
-	bed_fini(&b);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 1, 8);
+	bed_post(b, &wr);
+	bed_post_recv(b, 1, 4096, 100);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_RESET), 0);
+	bed_advance(b, 1000 * MS);
+	bed_no_wc(&b->scq);
+	bed_no_wc(&b->rcq);
+	assert_int_equal(b->qp.sq.buf->consumer_index, b->qp.sq.buf->producer_index);
+	assert_int_equal(sim_qp_to(&b->qp, &path, RXE_QPS_RTS), 0);
+	b->next_sent = b->nr_sent;
+	bed_post(b, &wr);
+	assert_int_equal(bed_sent(b, RXE_OP_SEND_ONLY)->info.psn, 5);
+	bed_ack(b, 5, 0x1f);
+	bed_wc(&b->scq, 1, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_queues_then_later_ones),
-		cmocka_unit_test(in_the_middle_of_a_message),
-		cmocka_unit_test(waits_for_copies),
+		BED_TEST(both_queues_then_later_ones),
+		BED_TEST(in_the_middle_of_a_message),
+		BED_TEST_WITH(waits_for_copies, &bed_rc_deferred),
 		cmocka_unit_test(garbage_index),
-		cmocka_unit_test(reset_forgets),
+		BED_TEST(reset_forgets),
 	};
 
 	return cmocka_run_group_tests_name("transport_flush", tests, NULL, NULL);

@@ -5,14 +5,6 @@
 
 #define PSN(n) rxe_psn_add(BED_RQ_PSN, n)
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 2,
-	.timeout = 14,
-	.retry_cnt = 2,
-	.rnr_retry = 2,
-};
-
 static struct rxe_pktinfo read_req(struct bed *b, int n, uint32_t off, uint32_t len)
 {
 	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_READ_REQ, PSN(n));
@@ -40,79 +32,68 @@ static void expect(struct bed *b, enum rxe_op op, int n, uint32_t off, uint32_t 
 
 static void responses(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	ask(&b, 0, 100, 256 * 2 + 7);
-	expect(&b, RXE_OP_READ_RESP_FIRST, 0, 100, 256);
-	expect(&b, RXE_OP_READ_RESP_MIDDLE, 1, 356, 256);
-	expect(&b, RXE_OP_READ_RESP_LAST, 2, 612, 7);
-	ask(&b, 3, 1, 256);
-	expect(&b, RXE_OP_READ_RESP_ONLY, 3, 1, 256);
-	bed_nothing_sent(&b);
-	bed_fini(&b);
+	ask(b, 0, 100, 256 * 2 + 7);
+	expect(b, RXE_OP_READ_RESP_FIRST, 0, 100, 256);
+	expect(b, RXE_OP_READ_RESP_MIDDLE, 1, 356, 256);
+	expect(b, RXE_OP_READ_RESP_LAST, 2, 612, 7);
+	ask(b, 3, 1, 256);
+	expect(b, RXE_OP_READ_RESP_ONLY, 3, 1, 256);
+	bed_nothing_sent(b);
 }
 
 /* PROTOCOL 13, 19: a duplicate is answered from where it asks. */
 static void retry_in_the_middle(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	ask(&b, 0, 0, 256 * 3);
-	b.next_sent = b.nr_sent;
-	ask(&b, 1, 256, 512);
-	expect(&b, RXE_OP_READ_RESP_FIRST, 1, 256, 256);
-	expect(&b, RXE_OP_READ_RESP_LAST, 2, 512, 256);
-	ask(&b, 2, 512, 256);
-	expect(&b, RXE_OP_READ_RESP_ONLY, 2, 512, 256);
+	ask(b, 0, 0, 256 * 3);
+	b->next_sent = b->nr_sent;
+	ask(b, 1, 256, 512);
+	expect(b, RXE_OP_READ_RESP_FIRST, 1, 256, 256);
+	expect(b, RXE_OP_READ_RESP_LAST, 2, 512, 256);
+	ask(b, 2, 512, 256);
+	expect(b, RXE_OP_READ_RESP_ONLY, 2, 512, 256);
 	/* not the same range, not the same key, more than was asked */
-	ask(&b, 1, 0, 512);
-	ask(&b, 1, 256, 513);
-	i = read_req(&b, 0, 0, 768);
+	ask(b, 1, 0, 512);
+	ask(b, 1, 256, 513);
+	i = read_req(b, 0, 0, 768);
 	i.rkey ^= 1;
-	bed_inject(&b, &i, NULL, 0);
-	i = read_req(&b, 2, 512, 0xffffff00);
-	bed_inject(&b, &i, NULL, 0);
-	bed_nothing_sent(&b);
-	assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_RTS);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 0);
+	i = read_req(b, 2, 512, 0xffffff00);
+	bed_inject(b, &i, NULL, 0);
+	bed_nothing_sent(b);
+	assert_int_equal(rxe_qp_get_state(b->qp.qp), RXE_QPS_RTS);
 }
 
 /* The peer goes back while the answer is under way: it goes on from there. */
 static void reposition_while_answering(void **state)
 {
-	struct bed_options o = rc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	ask(&b, 0, 0, 256 * 100);
-	assert_int_equal(b.h.live_copies, 32); /* a bounded number at a time */
-	bed_copies(&b);
+	ask(b, 0, 0, 256 * 100);
+	assert_int_equal(b->h.live_copies, 32); /* a bounded number at a time */
+	bed_copies(b);
 	for (int n = 0; n < 32; n++)
-		expect(&b, n ? RXE_OP_READ_RESP_MIDDLE : RXE_OP_READ_RESP_FIRST, n, n * 256, 256);
-	ask(&b, 20, 20 * 256, 80 * 256);
-	while (b.h.live_copies)
-		bed_copies(&b);
+		expect(b, n ? RXE_OP_READ_RESP_MIDDLE : RXE_OP_READ_RESP_FIRST, n, n * 256, 256);
+	ask(b, 20, 20 * 256, 80 * 256);
+	while (b->h.live_copies)
+		bed_copies(b);
 	for (int n = 20; n < 100; n++)
-		expect(&b,
+		expect(b,
 		       n == 20	 ? RXE_OP_READ_RESP_FIRST
 		       : n == 99 ? RXE_OP_READ_RESP_LAST
 				 : RXE_OP_READ_RESP_MIDDLE,
 		       n, n * 256, 256);
-	bed_nothing_sent(&b);
-	bed_fini(&b);
+	bed_nothing_sent(b);
 }
 
 /* Going back before a READ under way ends its answer: it will be asked for again. */
 static void earlier_duplicate_stops_later_answers(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -135,7 +116,7 @@ static void earlier_duplicate_stops_later_answers(void **state)
 
 static void too_many_reads(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -162,29 +143,24 @@ static void too_many_reads(void **state)
 /* The region goes while it is read: the access ends with a NAK, not with data. */
 static void region_destroyed_under_a_read(void **state)
 {
-	struct bed_options o = rc;
 	struct rxe_pktinfo i;
 	struct rxe_mr *mr;
 	struct bed_sent *s;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	mr = sim_mr(&b.h, 1, b.mem, 256 * 64, 0);
-	i = read_req(&b, 0, 0, 256 * 64);
+	mr = sim_mr(&b->h, 1, b->mem, 256 * 64, 0);
+	i = read_req(b, 0, 0, 256 * 64);
 	i.rkey = rxe_mr_rkey(mr);
-	bed_inject(&b, &i, NULL, 0);
+	bed_inject(b, &i, NULL, 0);
 	rxe_mr_get(mr);
-	rxe_mr_destroy(&b.h.hca, mr);
+	rxe_mr_destroy(&b->h.hca, mr);
 	assert_true(rxe_mr_busy(mr));
-	bed_copies(&b);
+	bed_copies(b);
 	assert_false(rxe_mr_busy(mr));
 	rxe_mr_put(mr);
-	s = &b.sent[b.nr_sent - 1];
+	s = &b->sent[b->nr_sent - 1];
 	assert_int_equal(s->info.syndrome, RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
-	bed_assert_events(&b, RXE_EV_QP_ACCESS_ERR, 1);
-	bed_fini(&b);
+	bed_assert_events(b, RXE_EV_QP_ACCESS_ERR, 1);
 }
 
 static void atomic(struct bed *b, enum rxe_op op, int n, uint64_t compare, uint64_t swap_add)
@@ -200,103 +176,87 @@ static void atomic(struct bed *b, enum rxe_op op, int n, uint64_t compare, uint6
 static void atomics_execute_once(void **state)
 {
 	uint64_t *at;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	at = (uint64_t *)b.mem;
+	at = (uint64_t *)b->mem;
 	*at = 100;
-	atomic(&b, RXE_OP_FETCH_ADD, 0, 0, 11);
-	assert_true(bed_sent(&b, RXE_OP_ATOMIC_ACK)->info.orig == 100);
-	atomic(&b, RXE_OP_CMP_SWAP, 1, 111, 5);
-	assert_true(bed_sent(&b, RXE_OP_ATOMIC_ACK)->info.orig == 111);
+	atomic(b, RXE_OP_FETCH_ADD, 0, 0, 11);
+	assert_true(bed_sent(b, RXE_OP_ATOMIC_ACK)->info.orig == 100);
+	atomic(b, RXE_OP_CMP_SWAP, 1, 111, 5);
+	assert_true(bed_sent(b, RXE_OP_ATOMIC_ACK)->info.orig == 111);
 	assert_true(*at == 5);
 	for (int i = 0; i < 3; i++) {
-		atomic(&b, RXE_OP_FETCH_ADD, 0, 0, 11);
-		assert_true(bed_sent(&b, RXE_OP_ATOMIC_ACK)->info.orig == 100);
-		atomic(&b, RXE_OP_CMP_SWAP, 1, 111, 5);
-		assert_true(bed_sent(&b, RXE_OP_ATOMIC_ACK)->info.orig == 111);
+		atomic(b, RXE_OP_FETCH_ADD, 0, 0, 11);
+		assert_true(bed_sent(b, RXE_OP_ATOMIC_ACK)->info.orig == 100);
+		atomic(b, RXE_OP_CMP_SWAP, 1, 111, 5);
+		assert_true(bed_sent(b, RXE_OP_ATOMIC_ACK)->info.orig == 111);
 	}
 	assert_true(*at == 5);
-	atomic(&b, RXE_OP_CMP_SWAP, 2, 111, 77); /* no match: unchanged */
-	assert_true(bed_sent(&b, RXE_OP_ATOMIC_ACK)->info.orig == 5);
+	atomic(b, RXE_OP_CMP_SWAP, 2, 111, 77); /* no match: unchanged */
+	assert_true(bed_sent(b, RXE_OP_ATOMIC_ACK)->info.orig == 5);
 	assert_true(*at == 5);
 	/* its slot in the ring is taken: too old to be answered */
-	atomic(&b, RXE_OP_FETCH_ADD, 0, 0, 11);
-	bed_nothing_sent(&b);
-	bed_fini(&b);
+	atomic(b, RXE_OP_FETCH_ADD, 0, 0, 11);
+	bed_nothing_sent(b);
 }
 
 static void a_duplicate_during_the_first(void **state)
 {
-	struct bed_options o = rc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	*(uint64_t *)b.mem = 1;
-	atomic(&b, RXE_OP_FETCH_ADD, 0, 0, 1);
-	atomic(&b, RXE_OP_FETCH_ADD, 0, 0, 1);
-	assert_int_equal(b.h.live_copies, 1);
-	bed_copies(&b);
-	bed_sent(&b, RXE_OP_ATOMIC_ACK);
-	bed_nothing_sent(&b);
-	assert_true(*(uint64_t *)b.mem == 2);
-	bed_fini(&b);
+	*(uint64_t *)b->mem = 1;
+	atomic(b, RXE_OP_FETCH_ADD, 0, 0, 1);
+	atomic(b, RXE_OP_FETCH_ADD, 0, 0, 1);
+	assert_int_equal(b->h.live_copies, 1);
+	bed_copies(b);
+	bed_sent(b, RXE_OP_ATOMIC_ACK);
+	bed_nothing_sent(b);
+	assert_true(*(uint64_t *)b->mem == 2);
 }
 
 static void misaligned(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	i = bed_pkt(&b, RXE_OP_FETCH_ADD, PSN(0));
+	i = bed_pkt(b, RXE_OP_FETCH_ADD, PSN(0));
 	i.va += 4;
-	bed_inject(&b, &i, NULL, 0);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome, RXE_AETH_NAK | RXE_NAK_INV_REQ);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 0);
+	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.syndrome, RXE_AETH_NAK | RXE_NAK_INV_REQ);
 }
 
 /* A SEND behind a READ is acknowledged after the READ's last response. */
 static void order_of_answers(void **state)
 {
-	struct bed_options o = rc;
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	bed_post_recv(&b, 1, 9000, 100);
-	ask(&b, 0, 0, 512);
-	i = bed_pkt(&b, RXE_OP_SEND_ONLY, PSN(2));
+	bed_post_recv(b, 1, 9000, 100);
+	ask(b, 0, 0, 512);
+	i = bed_pkt(b, RXE_OP_SEND_ONLY, PSN(2));
 	i.ack_req = true;
-	bed_inject(&b, &i, NULL, 8);
-	while (b.h.live_copies)
-		bed_copies(&b);
-	expect(&b, RXE_OP_READ_RESP_FIRST, 0, 0, 256);
-	expect(&b, RXE_OP_READ_RESP_LAST, 1, 256, 256);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.psn, PSN(2));
-	bed_wc(&b.rcq, 1, 0);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 8);
+	while (b->h.live_copies)
+		bed_copies(b);
+	expect(b, RXE_OP_READ_RESP_FIRST, 0, 0, 256);
+	expect(b, RXE_OP_READ_RESP_LAST, 1, 256, 256);
+	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.psn, PSN(2));
+	bed_wc(&b->rcq, 1, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(responses),
-		cmocka_unit_test(retry_in_the_middle),
-		cmocka_unit_test(reposition_while_answering),
+		BED_TEST(responses),
+		BED_TEST(retry_in_the_middle),
+		BED_TEST_WITH(reposition_while_answering, &bed_rc_deferred),
 		cmocka_unit_test(earlier_duplicate_stops_later_answers),
 		cmocka_unit_test(too_many_reads),
-		cmocka_unit_test(region_destroyed_under_a_read),
-		cmocka_unit_test(atomics_execute_once),
-		cmocka_unit_test(a_duplicate_during_the_first),
-		cmocka_unit_test(misaligned),
-		cmocka_unit_test(order_of_answers),
+		BED_TEST_WITH(region_destroyed_under_a_read, &bed_rc_deferred),
+		BED_TEST(atomics_execute_once),
+		BED_TEST_WITH(a_duplicate_during_the_first, &bed_rc_deferred),
+		BED_TEST(misaligned),
+		BED_TEST_WITH(order_of_answers, &bed_rc_deferred),
 	};
 
 	return cmocka_run_group_tests_name("transport_read", tests, NULL, NULL);

@@ -5,157 +5,132 @@
 
 #define PSN(n) rxe_psn_add(BED_SQ_PSN, n)
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 2,
-	.timeout = 14,
-	.retry_cnt = 3,
-	.rnr_retry = 3,
-};
-
 static void segmentation(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 	struct sim_wr wr;
 	struct bed_sent *s;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, 0, 256 * 2 + 33);
+	wr = bed_wr(b, IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, 0, 256 * 2 + 33);
 	wr.imm = 0x01020304;
 	wr.flags |= RXE_SEND_SOLICITED;
-	bed_post(&b, &wr);
-	s = bed_sent(&b, RXE_OP_WRITE_FIRST);
+	bed_post(b, &wr);
+	s = bed_sent(b, RXE_OP_WRITE_FIRST);
 	assert_int_equal(s->info.psn, PSN(0));
 	assert_int_equal(s->info.qpn, BED_PEER_QPN);
 	assert_true(s->info.va == wr.remote_addr && s->info.rkey == wr.rkey);
 	assert_int_equal(s->info.len, wr.sge[0].length);
 	assert_false(s->info.ack_req || s->info.solicited);
-	assert_memory_equal(s->payload, b.mem, 256);
-	s = bed_sent(&b, RXE_OP_WRITE_MIDDLE);
+	assert_memory_equal(s->payload, b->mem, 256);
+	s = bed_sent(b, RXE_OP_WRITE_MIDDLE);
 	assert_int_equal(s->info.psn, PSN(1));
-	s = bed_sent(&b, RXE_OP_WRITE_LAST_IMM);
+	s = bed_sent(b, RXE_OP_WRITE_LAST_IMM);
 	assert_int_equal(s->info.psn, 0); /* wrapped */
 	assert_int_equal(s->len, 33);
 	assert_int_equal(s->info.imm, wr.imm);
 	assert_true(s->info.ack_req && s->info.solicited);
-	assert_memory_equal(s->payload, b.mem + 512, 33);
-	bed_nothing_sent(&b);
-	bed_fini(&b);
+	assert_memory_equal(s->payload, b->mem + 512, 33);
+	bed_nothing_sent(b);
 }
 
 static void gather_and_inline(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 	struct sim_wr wr;
 	struct bed_sent *s;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 10);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 10);
 	wr.num_sge = 3;
-	wr.sge[1] = (struct rxe_sge){(uintptr_t)b.mem + 100, 0, b.key};
-	wr.sge[2] = (struct rxe_sge){(uintptr_t)b.mem + 200, 7, b.key};
-	bed_post(&b, &wr);
-	s = bed_sent(&b, RXE_OP_SEND_ONLY);
+	wr.sge[1] = (struct rxe_sge){(uintptr_t)b->mem + 100, 0, b->key};
+	wr.sge[2] = (struct rxe_sge){(uintptr_t)b->mem + 200, 7, b->key};
+	bed_post(b, &wr);
+	s = bed_sent(b, RXE_OP_SEND_ONLY);
 	assert_int_equal(s->len, 17);
-	assert_memory_equal(s->payload, b.mem, 10);
-	assert_memory_equal(s->payload + 10, b.mem + 200, 7);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 0);
+	assert_memory_equal(s->payload, b->mem, 10);
+	assert_memory_equal(s->payload + 10, b->mem + 200, 7);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 0);
 	wr.flags |= RXE_SEND_INLINE;
 	wr.inline_data = "inline";
 	wr.inline_len = 6;
-	bed_post(&b, &wr);
-	s = bed_sent(&b, RXE_OP_SEND_ONLY);
+	bed_post(b, &wr);
+	s = bed_sent(b, RXE_OP_SEND_ONLY);
 	assert_memory_equal(s->payload, "inline", 6);
-	bed_fini(&b);
 }
 
 /* max_req_comp_gap: stops, asks for an ACK, goes on as far as it is acknowledged. */
 static void window(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 	struct sim_wr wr;
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_engine_params(b.h.engine)->max_req_comp_gap = 4;
-	rxe_engine_params(b.h.engine)->max_packet_per_ack = 0;
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 256 * 10);
-	bed_post(&b, &wr);
-	assert_int_equal(b.nr_sent, 4);
-	bed_sent(&b, RXE_OP_SEND_FIRST);
-	assert_false(bed_sent(&b, RXE_OP_SEND_MIDDLE)->info.ack_req);
-	bed_sent(&b, RXE_OP_SEND_MIDDLE);
-	assert_true(bed_sent(&b, RXE_OP_SEND_MIDDLE)->info.ack_req);
-	bed_ack(&b, PSN(1), 0x1f);
-	assert_int_equal(b.nr_sent, 6);
-	bed_ack(&b, PSN(5), 0x1f);
-	assert_int_equal(b.nr_sent, 10);
-	bed_no_wc(&b.scq);
-	bed_ack(&b, PSN(9), 0x1f);
-	bed_wc(&b.scq, 0, 0);
-	bed_fini(&b);
+	rxe_engine_params(b->h.engine)->max_req_comp_gap = 4;
+	rxe_engine_params(b->h.engine)->max_packet_per_ack = 0;
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 256 * 10);
+	bed_post(b, &wr);
+	assert_int_equal(b->nr_sent, 4);
+	bed_sent(b, RXE_OP_SEND_FIRST);
+	assert_false(bed_sent(b, RXE_OP_SEND_MIDDLE)->info.ack_req);
+	bed_sent(b, RXE_OP_SEND_MIDDLE);
+	assert_true(bed_sent(b, RXE_OP_SEND_MIDDLE)->info.ack_req);
+	bed_ack(b, PSN(1), 0x1f);
+	assert_int_equal(b->nr_sent, 6);
+	bed_ack(b, PSN(5), 0x1f);
+	assert_int_equal(b->nr_sent, 10);
+	bed_no_wc(&b->scq);
+	bed_ack(b, PSN(9), 0x1f);
+	bed_wc(&b->scq, 0, 0);
 }
 
 /* max_skb_per_qp: no more packets are filled at a time. */
 static void filling_is_bounded(void **state)
 {
-	struct bed_options o = rc;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	rxe_engine_params(b.h.engine)->max_skb_per_qp = 3;
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 256 * 7);
-	bed_post(&b, &wr);
-	bed_nothing_sent(&b);
-	assert_int_equal(b.h.live_copies, 3);
-	bed_copies(&b);
-	assert_int_equal(b.nr_sent, 3);
-	bed_copies(&b);
-	bed_copies(&b);
-	assert_int_equal(b.nr_sent, 7);
-	bed_fini(&b);
+	rxe_engine_params(b->h.engine)->max_skb_per_qp = 3;
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 256 * 7);
+	bed_post(b, &wr);
+	bed_nothing_sent(b);
+	assert_int_equal(b->h.live_copies, 3);
+	bed_copies(b);
+	assert_int_equal(b->nr_sent, 3);
+	bed_copies(b);
+	bed_copies(b);
+	assert_int_equal(b->nr_sent, 7);
 }
 
 static void rd_atomic_limit_and_fence(void **state)
 {
 	struct rxe_pktinfo r;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
 	for (int i = 0; i < 3; i++) {
-		wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, i * 8, 8);
-		bed_post(&b, &wr);
+		wr = bed_wr(b, IB_UVERBS_WR_RDMA_READ, i * 8, 8);
+		bed_post(b, &wr);
 	}
-	bed_sent(&b, RXE_OP_READ_REQ);
-	bed_sent(&b, RXE_OP_READ_REQ);
-	bed_nothing_sent(&b); /* the third waits: max_rd_atomic is 2 */
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 64, 8);
+	bed_sent(b, RXE_OP_READ_REQ);
+	bed_sent(b, RXE_OP_READ_REQ);
+	bed_nothing_sent(b); /* the third waits: max_rd_atomic is 2 */
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 64, 8);
 	wr.flags |= RXE_SEND_FENCE;
-	bed_post(&b, &wr);
+	bed_post(b, &wr);
 	for (int i = 0; i < 3; i++) {
-		r = bed_pkt(&b, RXE_OP_READ_RESP_ONLY, PSN(i));
-		bed_inject(&b, &r, "ABCDEFGH", 8);
-		bed_wc(&b.scq, i * 8, 0);
+		r = bed_pkt(b, RXE_OP_READ_RESP_ONLY, PSN(i));
+		bed_inject(b, &r, "ABCDEFGH", 8);
+		bed_wc(&b->scq, i * 8, 0);
 		if (!i)
-			bed_sent(&b, RXE_OP_READ_REQ);
+			bed_sent(b, RXE_OP_READ_REQ);
 		if (i < 2)
-			bed_nothing_sent(&b);
+			bed_nothing_sent(b);
 	}
-	bed_sent(&b, RXE_OP_SEND_ONLY); /* all READs are complete: the fence opens */
-	assert_memory_equal(b.mem, "ABCDEFGHABCDEFGHABCDEFGH", 24);
-	bed_fini(&b);
+	bed_sent(b, RXE_OP_SEND_ONLY); /* all READs are complete: the fence opens */
+	assert_memory_equal(b->mem, "ABCDEFGHABCDEFGHABCDEFGH", 24);
 }
 
 static void no_rd_atomic_at_all(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct sim_wr wr;
 	struct bed b;
 
@@ -174,51 +149,45 @@ static void peer_credits(void **state)
 {
 	struct rxe_pktinfo a;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 8);
-	bed_post(&b, &wr);
-	bed_sent(&b, RXE_OP_SEND_ONLY);
-	a = bed_pkt(&b, RXE_OP_ACK, PSN(0));
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 8);
+	bed_post(b, &wr);
+	bed_sent(b, RXE_OP_SEND_ONLY);
+	a = bed_pkt(b, RXE_OP_ACK, PSN(0));
 	a.syndrome = 1; /* one receive WQE beyond MSN 1 */
 	a.msn = 1;
-	bed_inject(&b, &a, NULL, 0);
-	bed_post(&b, &wr);
-	bed_post(&b, &wr);
-	bed_sent(&b, RXE_OP_SEND_ONLY); /* SSN 2 <= limit 2 */
-	bed_nothing_sent(&b);		/* SSN 3 waits */
+	bed_inject(b, &a, NULL, 0);
+	bed_post(b, &wr);
+	bed_post(b, &wr);
+	bed_sent(b, RXE_OP_SEND_ONLY); /* SSN 2 <= limit 2 */
+	bed_nothing_sent(b);	       /* SSN 3 waits */
 	a.psn = PSN(1);
 	a.syndrome = 0; /* no credit at all ... */
 	a.msn = 2;
-	bed_inject(&b, &a, NULL, 0);
-	bed_sent(&b, RXE_OP_SEND_ONLY); /* ... one request may probe */
-	bed_nothing_sent(&b);
-	bed_fini(&b);
+	bed_inject(b, &a, NULL, 0);
+	bed_sent(b, RXE_OP_SEND_ONLY); /* ... one request may probe */
+	bed_nothing_sent(b);
 }
 
 static void pacing(void **state)
 {
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_engine_params(b.h.engine)->nsec_per_packet = 1000;
-	rxe_engine_params(b.h.engine)->nsec_per_kbyte = 8192; /* 8 ns a byte: the greater */
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 0, 256 * 3);
-	bed_post(&b, &wr);
-	assert_int_equal(b.nr_sent, 1);
-	bed_advance(&b, (256 + 12) * 8 - 1);
-	assert_int_equal(b.nr_sent, 1);
-	bed_advance(&b, 1);
-	assert_int_equal(b.nr_sent, 2);
-	rxe_engine_params(b.h.engine)->nsec_per_packet = 0;
-	rxe_engine_params(b.h.engine)->nsec_per_kbyte = 0;
-	bed_advance(&b, (256 + 12) * 8);
-	assert_int_equal(b.nr_sent, 3);
-	bed_fini(&b);
+	rxe_engine_params(b->h.engine)->nsec_per_packet = 1000;
+	rxe_engine_params(b->h.engine)->nsec_per_kbyte = 8192; /* 8 ns a byte: the greater */
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 256 * 3);
+	bed_post(b, &wr);
+	assert_int_equal(b->nr_sent, 1);
+	bed_advance(b, (256 + 12) * 8 - 1);
+	assert_int_equal(b->nr_sent, 1);
+	bed_advance(b, 1);
+	assert_int_equal(b->nr_sent, 2);
+	rxe_engine_params(b->h.engine)->nsec_per_packet = 0;
+	rxe_engine_params(b->h.engine)->nsec_per_kbyte = 0;
+	bed_advance(b, (256 + 12) * 8);
+	assert_int_equal(b->nr_sent, 3);
 }
 
 static void each_bad_request_completes(void **state)
@@ -241,7 +210,7 @@ static void each_bad_request_completes(void **state)
 		struct sim_wr wr;
 		struct bed b;
 
-		bed_init(&b, &rc);
+		bed_init(&b, &bed_rc);
 		wr = bed_wr(&b, cases[i].opcode, cases[i].off, cases[i].len);
 		wr.wr_id = 5;
 		wr.flags = 0; /* errors complete though unsignaled */
@@ -263,19 +232,16 @@ static void each_bad_request_completes(void **state)
 static void failures_keep_their_place(void **state)
 {
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
-	bed_post(&b, &wr);
-	wr = bed_wr(&b, 77, 2, 8);
-	bed_post(&b, &wr);
-	bed_no_wc(&b.scq);
-	bed_ack(&b, PSN(0), 0x1f);
-	bed_wc(&b.scq, 1, 0);
-	bed_wc(&b.scq, 2, RXE_WC_LOC_QP_OP_ERR);
-	bed_fini(&b);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 1, 8);
+	bed_post(b, &wr);
+	wr = bed_wr(b, 77, 2, 8);
+	bed_post(b, &wr);
+	bed_no_wc(&b->scq);
+	bed_ack(b, PSN(0), 0x1f);
+	bed_wc(&b->scq, 1, 0);
+	bed_wc(&b->scq, 2, RXE_WC_LOC_QP_OP_ERR);
 }
 
 /* The memory went away between registration and copy. */
@@ -283,20 +249,17 @@ static void copy_fails(void **state)
 {
 	struct rxe_mr *mr;
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	assert_int_equal(rxe_mr_create(&b.h.hca, 1, sim_lost_mem(), 0x1000, 0x1000, 0x1000, 1, &mr),
-			 0);
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 600);
+	assert_int_equal(
+		rxe_mr_create(&b->h.hca, 1, sim_lost_mem(), 0x1000, 0x1000, 0x1000, 1, &mr), 0);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 1, 600);
 	wr.num_sge = 2;
 	wr.sge[1] = (struct rxe_sge){0x1000, 600, rxe_mr_lkey(mr)};
-	bed_post(&b, &wr);
-	bed_wc(&b.scq, 1, RXE_WC_LOC_PROT_ERR);
-	assert_int_equal(b.nr_sent, 2); /* what could be read was sent */
-	rxe_mr_destroy(&b.h.hca, mr);
-	bed_fini(&b);
+	bed_post(b, &wr);
+	bed_wc(&b->scq, 1, RXE_WC_LOC_PROT_ERR);
+	assert_int_equal(b->nr_sent, 2); /* what could be read was sent */
+	rxe_mr_destroy(&b->h.hca, mr);
 }
 
 static bool full;
@@ -309,28 +272,25 @@ static bool no_room(struct sim_host *h)
 static void no_room_is_tried_again(void **state)
 {
 	struct sim_wr wr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	b.h.no_room = no_room;
+	b->h.no_room = no_room;
 	full = true;
-	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
-	assert_true(sim_post_send(&b.qp, &wr));
-	rxe_qp_doorbell(b.qp.qp);
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 1, 8);
+	assert_true(sim_post_send(&b->qp, &wr));
+	rxe_qp_doorbell(b->qp.qp);
 	for (int i = 0; i < 5; i++)
-		assert_true(rxe_engine_run(b.h.engine, 64));
-	bed_nothing_sent(&b);
+		assert_true(rxe_engine_run(b->h.engine, 64));
+	bed_nothing_sent(b);
 	full = false;
-	bed_run(&b);
-	bed_sent(&b, RXE_OP_SEND_ONLY);
-	bed_fini(&b);
+	bed_run(b);
+	bed_sent(b, RXE_OP_SEND_ONLY);
 }
 
 /* A ring that is full of WQEs, more than the private window holds. */
 static void more_than_the_window(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct sim_wr wr;
 	struct bed b;
 	int n = 0;
@@ -362,7 +322,7 @@ static void noise_in_the_rings(void **state)
 
 	(void)state;
 	for (int round = 0; round < 300; round++) {
-		struct bed_options o = rc;
+		struct bed_options o = bed_rc;
 		struct rxe_pktinfo i;
 		struct bed b;
 
@@ -403,18 +363,18 @@ static void noise_in_the_rings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(segmentation),
-		cmocka_unit_test(gather_and_inline),
-		cmocka_unit_test(window),
-		cmocka_unit_test(filling_is_bounded),
-		cmocka_unit_test(rd_atomic_limit_and_fence),
+		BED_TEST(segmentation),
+		BED_TEST(gather_and_inline),
+		BED_TEST(window),
+		BED_TEST_WITH(filling_is_bounded, &bed_rc_deferred),
+		BED_TEST(rd_atomic_limit_and_fence),
 		cmocka_unit_test(no_rd_atomic_at_all),
-		cmocka_unit_test(peer_credits),
-		cmocka_unit_test(pacing),
+		BED_TEST(peer_credits),
+		BED_TEST(pacing),
 		cmocka_unit_test(each_bad_request_completes),
-		cmocka_unit_test(failures_keep_their_place),
-		cmocka_unit_test(copy_fails),
-		cmocka_unit_test(no_room_is_tried_again),
+		BED_TEST(failures_keep_their_place),
+		BED_TEST(copy_fails),
+		BED_TEST(no_room_is_tried_again),
 		cmocka_unit_test(more_than_the_window),
 		cmocka_unit_test(noise_in_the_rings),
 	};

@@ -6,15 +6,6 @@
 #define PSN(n) rxe_psn_add(BED_RQ_PSN, n)
 #define LOCAL  4096 /* where receives go, in the bed's memory */
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 2,
-	.timeout = 14,
-	.retry_cnt = 2,
-	.rnr_retry = 2,
-};
-static const struct bed_options uc = {.type = RXE_QPT_UC};
-
 static void data(struct bed *b, enum rxe_op op, int n, uint32_t len, bool ack_req)
 {
 	struct rxe_pktinfo i = bed_pkt(b, op, PSN(n));
@@ -37,17 +28,15 @@ static void expect_ack(struct bed *b, int n, uint32_t msn, uint8_t syndrome)
 static void send_message(void **state)
 {
 	struct ib_uverbs_wc wc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	bed_post_recv(&b, 9, LOCAL, 1000);
-	data(&b, RXE_OP_SEND_FIRST, 0, 256, false);
-	data(&b, RXE_OP_SEND_MIDDLE, 1, 256, false);
-	bed_nothing_sent(&b);
-	data(&b, RXE_OP_SEND_LAST_IMM, 2, 3, true);
-	expect_ack(&b, 2, 1, 0x1f);
-	wc = bed_wc(&b.rcq, 9, 0);
+	bed_post_recv(b, 9, LOCAL, 1000);
+	data(b, RXE_OP_SEND_FIRST, 0, 256, false);
+	data(b, RXE_OP_SEND_MIDDLE, 1, 256, false);
+	bed_nothing_sent(b);
+	data(b, RXE_OP_SEND_LAST_IMM, 2, 3, true);
+	expect_ack(b, 2, 1, 0x1f);
+	wc = bed_wc(&b->rcq, 9, 0);
 	assert_int_equal(wc.byte_len, 515);
 	assert_int_equal(wc.opcode, RXE_WC_RECV);
 	assert_int_equal(wc.wc_flags, RXE_WC_GRH | RXE_WC_WITH_IMM);
@@ -55,9 +44,8 @@ static void send_message(void **state)
 	assert_int_equal(wc.qp_num, BED_QPN);
 	assert_int_equal(wc.port_num, 1);
 	for (int i = 0; i < 515; i++)
-		assert_int_equal(b.mem[LOCAL + i], 0x5a);
-	assert_int_not_equal(b.mem[LOCAL + 515], 0x5a);
-	bed_fini(&b);
+		assert_int_equal(b->mem[LOCAL + i], 0x5a);
+	assert_int_not_equal(b->mem[LOCAL + 515], 0x5a);
 }
 
 /* PROTOCOL 23: byte_len of RECV_RDMA_WITH_IMM is the RETH's length. */
@@ -65,95 +53,83 @@ static void write_with_imm(void **state)
 {
 	struct ib_uverbs_wc wc;
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	bed_post_recv(&b, 9, LOCAL, 0);
-	i = bed_pkt(&b, RXE_OP_WRITE_FIRST, PSN(0));
+	bed_post_recv(b, 9, LOCAL, 0);
+	i = bed_pkt(b, RXE_OP_WRITE_FIRST, PSN(0));
 	i.len = 300;
-	bed_inject(&b, &i, NULL, 256);
-	i = bed_pkt(&b, RXE_OP_WRITE_LAST_IMM, PSN(1));
+	bed_inject(b, &i, NULL, 256);
+	i = bed_pkt(b, RXE_OP_WRITE_LAST_IMM, PSN(1));
 	i.solicited = true;
-	bed_inject(&b, &i, NULL, 44);
-	wc = bed_wc(&b.rcq, 9, 0);
+	bed_inject(b, &i, NULL, 44);
+	wc = bed_wc(&b->rcq, 9, 0);
 	assert_int_equal(wc.byte_len, 300);
 	assert_int_equal(wc.opcode, RXE_WC_RECV_RDMA_WITH_IMM);
-	assert_int_equal(b.mem[299], 0x5a);
-	bed_fini(&b);
+	assert_int_equal(b->mem[299], 0x5a);
 }
 
 /* PROTOCOL 18: one NAK per gap, until the gap closes. */
 static void one_nak_per_gap(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
 	for (int i = 0; i < 8; i++)
-		bed_post_recv(&b, i, LOCAL, 1000);
-	data(&b, RXE_OP_SEND_ONLY, 1, 8, true);
-	expect_ack(&b, 0, 0, RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
-	data(&b, RXE_OP_SEND_ONLY, 2, 8, true);
-	data(&b, RXE_OP_SEND_ONLY, 5, 8, true);
-	bed_nothing_sent(&b);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	expect_ack(&b, 0, 1, 0x1f);
-	data(&b, RXE_OP_SEND_ONLY, 2, 8, true); /* a new gap */
-	expect_ack(&b, 1, 1, RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
-	bed_wc(&b.rcq, 0, 0);
-	bed_no_wc(&b.rcq);
-	assert_int_equal(bed_count(&b, RXE_HW_OUT_OF_SEQ), 4);
-	bed_fini(&b);
+		bed_post_recv(b, i, LOCAL, 1000);
+	data(b, RXE_OP_SEND_ONLY, 1, 8, true);
+	expect_ack(b, 0, 0, RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
+	data(b, RXE_OP_SEND_ONLY, 2, 8, true);
+	data(b, RXE_OP_SEND_ONLY, 5, 8, true);
+	bed_nothing_sent(b);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	expect_ack(b, 0, 1, 0x1f);
+	data(b, RXE_OP_SEND_ONLY, 2, 8, true); /* a new gap */
+	expect_ack(b, 1, 1, RXE_AETH_NAK | RXE_NAK_PSN_SEQ);
+	bed_wc(&b->rcq, 0, 0);
+	bed_no_wc(&b->rcq);
+	assert_int_equal(bed_count(b, RXE_HW_OUT_OF_SEQ), 4);
 }
 
 /* PROTOCOL 19: answered with the last PSN, not executed. */
 static void duplicates(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	bed_post_recv(&b, 1, LOCAL, 1000);
-	bed_post_recv(&b, 2, LOCAL, 1000);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	data(&b, RXE_OP_WRITE_ONLY, 1, 8, true);
-	expect_ack(&b, 0, 1, 0x1f);
-	expect_ack(&b, 1, 2, 0x1f);
-	memset(b.mem, 0, 8);
-	i = bed_pkt(&b, RXE_OP_SEND_ONLY, PSN(0));
-	bed_inject(&b, &i, NULL, 8);
-	expect_ack(&b, 1, 2, 0x1f);
-	i = bed_pkt(&b, RXE_OP_WRITE_ONLY, PSN(1));
+	bed_post_recv(b, 1, LOCAL, 1000);
+	bed_post_recv(b, 2, LOCAL, 1000);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	data(b, RXE_OP_WRITE_ONLY, 1, 8, true);
+	expect_ack(b, 0, 1, 0x1f);
+	expect_ack(b, 1, 2, 0x1f);
+	memset(b->mem, 0, 8);
+	i = bed_pkt(b, RXE_OP_SEND_ONLY, PSN(0));
+	bed_inject(b, &i, NULL, 8);
+	expect_ack(b, 1, 2, 0x1f);
+	i = bed_pkt(b, RXE_OP_WRITE_ONLY, PSN(1));
 	i.len = 8;
-	bed_inject(&b, &i, NULL, 8);
-	expect_ack(&b, 1, 2, 0x1f);
-	assert_int_equal(b.mem[0], 0);
-	bed_wc(&b.rcq, 1, 0);
-	bed_no_wc(&b.rcq);
-	assert_int_equal(bed_count(&b, RXE_HW_DUP_REQUEST), 2);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 8);
+	expect_ack(b, 1, 2, 0x1f);
+	assert_int_equal(b->mem[0], 0);
+	bed_wc(&b->rcq, 1, 0);
+	bed_no_wc(&b->rcq);
+	assert_int_equal(bed_count(b, RXE_HW_DUP_REQUEST), 2);
 }
 
 static void rnr_nak(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	expect_ack(&b, 0, 0, RXE_AETH_RNR_NAK | 12);
-	data(&b, RXE_OP_SEND_ONLY, 1, 8, true); /* after an RNR NAK: silence */
-	bed_nothing_sent(&b);
-	bed_post_recv(&b, 1, LOCAL, 1000);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	expect_ack(&b, 0, 1, 0x1f);
-	bed_wc(&b.rcq, 1, 0);
-	data(&b, RXE_OP_WRITE_ONLY_IMM, 1, 8, true); /* WRITE with immediate needs one too */
-	expect_ack(&b, 1, 1, RXE_AETH_RNR_NAK | 12);
-	assert_int_equal(bed_count(&b, RXE_HW_SEND_RNR), 2);
-	bed_fini(&b);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	expect_ack(b, 0, 0, RXE_AETH_RNR_NAK | 12);
+	data(b, RXE_OP_SEND_ONLY, 1, 8, true); /* after an RNR NAK: silence */
+	bed_nothing_sent(b);
+	bed_post_recv(b, 1, LOCAL, 1000);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	expect_ack(b, 0, 1, 0x1f);
+	bed_wc(&b->rcq, 1, 0);
+	data(b, RXE_OP_WRITE_ONLY_IMM, 1, 8, true); /* WRITE with immediate needs one too */
+	expect_ack(b, 1, 1, RXE_AETH_RNR_NAK | 12);
+	assert_int_equal(bed_count(b, RXE_HW_SEND_RNR), 2);
 }
 
 struct fault {
@@ -201,7 +177,7 @@ static const struct fault rc_faults[] = {
 
 static void rc_fault(const struct fault *f, size_t index)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct rxe_pktinfo i;
 	struct bed_sent *s;
 	struct bed b;
@@ -246,47 +222,38 @@ static void rc_every_fault(void **state)
 static void zero_length_ignores_the_rkey(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	i = bed_pkt(&b, RXE_OP_WRITE_ONLY, PSN(0));
+	i = bed_pkt(b, RXE_OP_WRITE_ONLY, PSN(0));
 	i.rkey = 0xbad00bad;
 	i.ack_req = true;
-	bed_inject(&b, &i, NULL, 0);
-	expect_ack(&b, 0, 1, 0x1f);
-	i = bed_pkt(&b, RXE_OP_READ_REQ, PSN(1));
+	bed_inject(b, &i, NULL, 0);
+	expect_ack(b, 0, 1, 0x1f);
+	i = bed_pkt(b, RXE_OP_READ_REQ, PSN(1));
 	i.rkey = 0xbad00bad;
-	bed_inject(&b, &i, NULL, 0);
-	assert_int_equal(bed_sent(&b, RXE_OP_READ_RESP_ONLY)->len, 0);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 0);
+	assert_int_equal(bed_sent(b, RXE_OP_READ_RESP_ONLY)->len, 0);
 }
 
 static void longer_than_the_receive(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	bed_post_recv(&b, 1, LOCAL, 7);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	expect_ack(&b, 0, 0, RXE_AETH_NAK | RXE_NAK_INV_REQ);
-	bed_wc(&b.rcq, 1, RXE_WC_LOC_LEN_ERR);
-	bed_fini(&b);
+	bed_post_recv(b, 1, LOCAL, 7);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	expect_ack(b, 0, 0, RXE_AETH_NAK | RXE_NAK_INV_REQ);
+	bed_wc(&b->rcq, 1, RXE_WC_LOC_LEN_ERR);
 }
 
 static void bad_receive_wqe(void **state)
 {
 	struct rxe_sge sge = {0x1000, 100, 0x4242};
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	assert_true(sim_post_recv(&b.qp, 1, &sge, 1));
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	expect_ack(&b, 0, 0, RXE_AETH_NAK | RXE_NAK_REM_OP);
-	bed_wc(&b.rcq, 1, RXE_WC_LOC_PROT_ERR);
-	bed_fini(&b);
+	assert_true(sim_post_recv(&b->qp, 1, &sge, 1));
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	expect_ack(b, 0, 0, RXE_AETH_NAK | RXE_NAK_REM_OP);
+	bed_wc(&b->rcq, 1, RXE_WC_LOC_PROT_ERR);
 }
 
 /* The memory behind the receive fails only while it is copied. */
@@ -294,100 +261,88 @@ static void receive_copy_fails(void **state)
 {
 	struct rxe_sge sge = {0x1000, 100, 0};
 	struct rxe_mr *mr;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	assert_int_equal(rxe_mr_create(&b.h.hca, 1, sim_lost_mem(), 0x1000, 100, 0x1000, 1, &mr),
+	assert_int_equal(rxe_mr_create(&b->h.hca, 1, sim_lost_mem(), 0x1000, 100, 0x1000, 1, &mr),
 			 0);
 	sge.lkey = rxe_mr_lkey(mr);
-	assert_true(sim_post_recv(&b.qp, 1, &sge, 1));
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	expect_ack(&b, 0, 0, RXE_AETH_NAK | RXE_NAK_REM_OP);
-	bed_wc(&b.rcq, 1, RXE_WC_LOC_PROT_ERR);
-	rxe_mr_destroy(&b.h.hca, mr);
-	bed_fini(&b);
+	assert_true(sim_post_recv(&b->qp, 1, &sge, 1));
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	expect_ack(b, 0, 0, RXE_AETH_NAK | RXE_NAK_REM_OP);
+	bed_wc(&b->rcq, 1, RXE_WC_LOC_PROT_ERR);
+	rxe_mr_destroy(&b->h.hca, mr);
 }
 
 /* ---- UC ------------------------------------------------------------------------ */
 
 static void uc_gap_inside_a_message(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &uc);
-	bed_post_recv(&b, 1, LOCAL, 1000);
-	bed_post_recv(&b, 2, LOCAL, 1000);
-	data(&b, RXE_OP_SEND_FIRST, 0, 256, false);
-	data(&b, RXE_OP_SEND_LAST, 2, 8, false); /* 1 is lost */
-	data(&b, RXE_OP_SEND_MIDDLE, 3, 256, false);
-	bed_no_wc(&b.rcq);
-	data(&b, RXE_OP_SEND_FIRST, 4, 256, false);
-	data(&b, RXE_OP_SEND_LAST, 5, 8, false);
-	assert_int_equal(bed_wc(&b.rcq, 1, 0).byte_len, 264);
-	data(&b, RXE_OP_SEND_FIRST, 6, 256, false);
-	data(&b, RXE_OP_SEND_ONLY, 7, 9, false); /* LAST never came */
-	assert_int_equal(bed_wc(&b.rcq, 2, 0).byte_len, 9);
-	bed_nothing_sent(&b);
-	bed_fini(&b);
+	bed_post_recv(b, 1, LOCAL, 1000);
+	bed_post_recv(b, 2, LOCAL, 1000);
+	data(b, RXE_OP_SEND_FIRST, 0, 256, false);
+	data(b, RXE_OP_SEND_LAST, 2, 8, false); /* 1 is lost */
+	data(b, RXE_OP_SEND_MIDDLE, 3, 256, false);
+	bed_no_wc(&b->rcq);
+	data(b, RXE_OP_SEND_FIRST, 4, 256, false);
+	data(b, RXE_OP_SEND_LAST, 5, 8, false);
+	assert_int_equal(bed_wc(&b->rcq, 1, 0).byte_len, 264);
+	data(b, RXE_OP_SEND_FIRST, 6, 256, false);
+	data(b, RXE_OP_SEND_ONLY, 7, 9, false); /* LAST never came */
+	assert_int_equal(bed_wc(&b->rcq, 2, 0).byte_len, 9);
+	bed_nothing_sent(b);
 }
 
 /* The receive WQE of a broken SEND is not completed by a WRITE. */
 static void uc_write_after_broken_send(void **state)
 {
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &uc);
-	bed_post_recv(&b, 1, LOCAL, 1000);
-	data(&b, RXE_OP_SEND_FIRST, 0, 256, false);
-	data(&b, RXE_OP_WRITE_ONLY, 5, 8, false);
-	assert_int_equal(b.mem[7], 0x5a);
-	bed_no_wc(&b.rcq);
-	data(&b, RXE_OP_WRITE_ONLY_IMM, 6, 8, false);
-	assert_int_equal(bed_wc(&b.rcq, 1, 0).byte_len, 8);
-	bed_fini(&b);
+	bed_post_recv(b, 1, LOCAL, 1000);
+	data(b, RXE_OP_SEND_FIRST, 0, 256, false);
+	data(b, RXE_OP_WRITE_ONLY, 5, 8, false);
+	assert_int_equal(b->mem[7], 0x5a);
+	bed_no_wc(&b->rcq);
+	data(b, RXE_OP_WRITE_ONLY_IMM, 6, 8, false);
+	assert_int_equal(bed_wc(&b->rcq, 1, 0).byte_len, 8);
 }
 
 static void uc_faults_are_silent(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &uc);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, false); /* no receive WQE */
-	i = bed_pkt(&b, RXE_OP_WRITE_ONLY, PSN(1));
+	data(b, RXE_OP_SEND_ONLY, 0, 8, false); /* no receive WQE */
+	i = bed_pkt(b, RXE_OP_WRITE_ONLY, PSN(1));
 	i.len = 8;
 	i.rkey ^= 0x100;
-	bed_inject(&b, &i, NULL, 8);
-	data(&b, RXE_OP_SEND_ONLY, 2, 260, false);
-	bed_nothing_sent(&b);
-	assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_RTS);
-	assert_int_equal(bed_count(&b, RXE_HW_DROP_NO_RECV), 1);
-	bed_post_recv(&b, 1, LOCAL, 1000);
-	data(&b, RXE_OP_SEND_ONLY, 3, 8, false);
-	bed_wc(&b.rcq, 1, 0);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 8);
+	data(b, RXE_OP_SEND_ONLY, 2, 260, false);
+	bed_nothing_sent(b);
+	assert_int_equal(rxe_qp_get_state(b->qp.qp), RXE_QPS_RTS);
+	assert_int_equal(bed_count(b, RXE_HW_DROP_NO_RECV), 1);
+	bed_post_recv(b, 1, LOCAL, 1000);
+	data(b, RXE_OP_SEND_ONLY, 3, 8, false);
+	bed_wc(&b->rcq, 1, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(send_message),
-		cmocka_unit_test(write_with_imm),
-		cmocka_unit_test(one_nak_per_gap),
-		cmocka_unit_test(duplicates),
-		cmocka_unit_test(rnr_nak),
+		BED_TEST(send_message),
+		BED_TEST(write_with_imm),
+		BED_TEST(one_nak_per_gap),
+		BED_TEST(duplicates),
+		BED_TEST(rnr_nak),
 		cmocka_unit_test(rc_every_fault),
-		cmocka_unit_test(zero_length_ignores_the_rkey),
-		cmocka_unit_test(longer_than_the_receive),
-		cmocka_unit_test(bad_receive_wqe),
-		cmocka_unit_test(receive_copy_fails),
-		cmocka_unit_test(uc_gap_inside_a_message),
-		cmocka_unit_test(uc_write_after_broken_send),
-		cmocka_unit_test(uc_faults_are_silent),
+		BED_TEST(zero_length_ignores_the_rkey),
+		BED_TEST(longer_than_the_receive),
+		BED_TEST(bad_receive_wqe),
+		BED_TEST(receive_copy_fails),
+		BED_TEST_WITH(uc_gap_inside_a_message, &bed_uc),
+		BED_TEST_WITH(uc_write_after_broken_send, &bed_uc),
+		BED_TEST_WITH(uc_faults_are_silent, &bed_uc),
 	};
 
 	return cmocka_run_group_tests_name("transport_responder", tests, NULL, NULL);

@@ -6,14 +6,6 @@
 #define PSN(n) rxe_psn_add(BED_RQ_PSN, n)
 #define LOCAL  4096
 
-static const struct bed_options rc = {
-	.type = RXE_QPT_RC,
-	.rd_atomic = 4,
-	.timeout = 14,
-	.retry_cnt = 2,
-	.rnr_retry = 2,
-};
-
 static void data(struct bed *b, enum rxe_op op, int n, uint32_t len, bool ack_req)
 {
 	struct rxe_pktinfo i = bed_pkt(b, op, PSN(n));
@@ -26,45 +18,35 @@ static void data(struct bed *b, enum rxe_op op, int n, uint32_t len, bool ack_re
 /* Nothing is seen before the copies before it are done; then one ACK for all. */
 static void nothing_before_the_copy(void **state)
 {
-	struct bed_options o = rc;
 	struct bed_sent *s;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
 	for (int i = 0; i < 3; i++) {
-		bed_post_recv(&b, i, LOCAL + 64 * i, 64);
-		data(&b, RXE_OP_SEND_ONLY, i, 8, true);
+		bed_post_recv(b, i, LOCAL + 64 * i, 64);
+		data(b, RXE_OP_SEND_ONLY, i, 8, true);
 	}
-	data(&b, RXE_OP_SEND_ONLY, 3, 0, true); /* RNR NAK waits its turn as well */
-	bed_nothing_sent(&b);
-	bed_no_wc(&b.rcq);
-	bed_copies(&b);
+	data(b, RXE_OP_SEND_ONLY, 3, 0, true); /* RNR NAK waits its turn as well */
+	bed_nothing_sent(b);
+	bed_no_wc(&b->rcq);
+	bed_copies(b);
 	for (int i = 0; i < 3; i++)
-		bed_wc(&b.rcq, i, 0);
-	s = &b.sent[b.nr_sent - 1];
+		bed_wc(&b->rcq, i, 0);
+	s = &b->sent[b->nr_sent - 1];
 	assert_int_equal(s->info.syndrome, RXE_AETH_RNR_NAK | 12);
 	assert_int_equal(s->info.psn, PSN(3));
-	bed_fini(&b);
 }
 
 static void a_duplicate_is_not_acknowledged_early(void **state)
 {
-	struct bed_options o = rc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	bed_post_recv(&b, 1, LOCAL, 64);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, false);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	bed_nothing_sent(&b);
-	bed_copies(&b);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.psn, PSN(0));
-	bed_nothing_sent(&b);
-	bed_fini(&b);
+	bed_post_recv(b, 1, LOCAL, 64);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, false);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	bed_nothing_sent(b);
+	bed_copies(b);
+	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.psn, PSN(0));
+	bed_nothing_sent(b);
 }
 
 /* max_packet_per_ack: at least that often within a message; 0 only when asked. */
@@ -74,7 +56,7 @@ static void packets_per_ack(void **state)
 
 	(void)state;
 	for (uint32_t every = 0; every <= 4; every += 4) {
-		bed_init(&b, &rc);
+		bed_init(&b, &bed_rc);
 		rxe_engine_params(b.h.engine)->max_packet_per_ack = every;
 		bed_post_recv(&b, 1, LOCAL, 10000);
 		for (int i = 0; i < 10; i++)
@@ -97,42 +79,36 @@ static void packets_per_ack(void **state)
 static void msn(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	bed_post_recv(&b, 1, LOCAL, 10000);
-	data(&b, RXE_OP_WRITE_ONLY, 0, 8, true);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.msn, 1);
-	i = bed_pkt(&b, RXE_OP_READ_REQ, PSN(1));
+	bed_post_recv(b, 1, LOCAL, 10000);
+	data(b, RXE_OP_WRITE_ONLY, 0, 8, true);
+	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.msn, 1);
+	i = bed_pkt(b, RXE_OP_READ_REQ, PSN(1));
 	i.len = 512;
-	bed_inject(&b, &i, NULL, 0);
-	assert_int_equal(bed_sent(&b, RXE_OP_READ_RESP_FIRST)->info.msn, 2);
-	assert_int_equal(bed_sent(&b, RXE_OP_READ_RESP_LAST)->info.msn, 2);
-	data(&b, RXE_OP_SEND_FIRST, 3, 256, true);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.msn, 2);
-	data(&b, RXE_OP_SEND_LAST, 4, 8, true);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.msn, 3);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 0);
+	assert_int_equal(bed_sent(b, RXE_OP_READ_RESP_FIRST)->info.msn, 2);
+	assert_int_equal(bed_sent(b, RXE_OP_READ_RESP_LAST)->info.msn, 2);
+	data(b, RXE_OP_SEND_FIRST, 3, 256, true);
+	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.msn, 2);
+	data(b, RXE_OP_SEND_LAST, 4, 8, true);
+	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.msn, 3);
 }
 
 static void solicited_only_at_the_end(void **state)
 {
 	struct rxe_pktinfo i;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	rxe_cq_arm(b.rcq.cq, true, NULL);
-	bed_post_recv(&b, 1, LOCAL, 100);
-	bed_post_recv(&b, 2, LOCAL, 100);
-	data(&b, RXE_OP_SEND_ONLY, 0, 8, true);
-	assert_int_equal(b.h.nr_cq_events, 0);
-	i = bed_pkt(&b, RXE_OP_SEND_ONLY, PSN(1));
+	rxe_cq_arm(b->rcq.cq, true, NULL);
+	bed_post_recv(b, 1, LOCAL, 100);
+	bed_post_recv(b, 2, LOCAL, 100);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	assert_int_equal(b->h.nr_cq_events, 0);
+	i = bed_pkt(b, RXE_OP_SEND_ONLY, PSN(1));
 	i.solicited = true;
-	bed_inject(&b, &i, NULL, 8);
-	assert_int_equal(b.h.nr_cq_events, 1);
-	bed_fini(&b);
+	bed_inject(b, &i, NULL, 8);
+	assert_int_equal(b->h.nr_cq_events, 1);
 }
 
 static bool full;
@@ -146,52 +122,44 @@ static void an_ack_without_room_is_deferred(void **state)
 {
 	struct rxe_pktinfo i;
 	uint8_t bytes[64] = {0};
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	bed_init(&b, &rc);
-	b.h.no_room = no_room;
-	bed_post_recv(&b, 1, LOCAL, 100);
-	i = bed_pkt(&b, RXE_OP_SEND_ONLY, PSN(0));
+	b->h.no_room = no_room;
+	bed_post_recv(b, 1, LOCAL, 100);
+	i = bed_pkt(b, RXE_OP_SEND_ONLY, PSN(0));
 	i.ack_req = true;
 	rxe_pkt_build(bytes, &i, 0);
 	full = true;
-	sim_host_rx(&b.h, &b.peer, bytes, 20);
-	assert_true(rxe_engine_run(b.h.engine, 10));
-	bed_wc(&b.rcq, 1, 0);
-	bed_nothing_sent(&b);
+	sim_host_rx(&b->h, &b->peer, bytes, 20);
+	assert_true(rxe_engine_run(b->h.engine, 10));
+	bed_wc(&b->rcq, 1, 0);
+	bed_nothing_sent(b);
 	full = false;
-	bed_run(&b);
-	bed_sent(&b, RXE_OP_ACK);
-	assert_true(bed_count(&b, RXE_HW_ACK_DEFERRED) > 0);
-	bed_fini(&b);
+	bed_run(b);
+	bed_sent(b, RXE_OP_ACK);
+	assert_true(bed_count(b, RXE_HW_ACK_DEFERRED) > 0);
 }
 
 /* Requests in flight are bounded: beyond that they count as lost. */
 static void too_many_in_flight(void **state)
 {
-	struct bed_options o = rc;
-	struct bed b;
+	struct bed *b = *state;
 
-	(void)state;
-	o.deferred = true;
-	bed_init(&b, &o);
-	rxe_engine_params(b.h.engine)->fast_resp = 0;
+	rxe_engine_params(b->h.engine)->fast_resp = 0;
 	for (unsigned int i = 0; i < RXE_MAX_SLOTS + 44; i++)
-		data(&b, RXE_OP_WRITE_ONLY, i, 8, true);
-	assert_int_equal(b.h.live_copies, RXE_MAX_SLOTS);
+		data(b, RXE_OP_WRITE_ONLY, i, 8, true);
+	assert_int_equal(b->h.live_copies, RXE_MAX_SLOTS);
 	/* Those that wait long do not hold the datapath's buffers. */
-	assert_int_equal(b.h.detached, RXE_MAX_SLOTS + 44 - RXE_DETACH_AFTER);
-	assert_int_equal(bed_count(&b, RXE_HW_DROP_BUSY), 1);
-	bed_copies(&b);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.psn, PSN(63)); /* max_packet_per_ack */
-	bed_fini(&b);
+	assert_int_equal(b->h.detached, RXE_MAX_SLOTS + 44 - RXE_DETACH_AFTER);
+	assert_int_equal(bed_count(b, RXE_HW_DROP_BUSY), 1);
+	bed_copies(b);
+	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.psn, PSN(63)); /* max_packet_per_ack */
 }
 
 /* Who destroys its QP repeats its last acknowledgement: the first may be lost. */
 static void the_last_ack_is_said_twice(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -206,7 +174,7 @@ static void the_last_ack_is_said_twice(void **state)
 
 static void a_qp_that_never_answered_says_nothing(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -219,7 +187,7 @@ static void a_qp_that_never_answered_says_nothing(void **state)
 /* A full CQ ends the QP and says so (PROTOCOL 26). */
 static void cq_overflow(void **state)
 {
-	struct bed_options o = rc;
+	struct bed_options o = bed_rc;
 	struct bed b;
 
 	(void)state;
@@ -239,13 +207,13 @@ static void cq_overflow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_before_the_copy),
-		cmocka_unit_test(a_duplicate_is_not_acknowledged_early),
+		BED_TEST_WITH(nothing_before_the_copy, &bed_rc_deferred),
+		BED_TEST_WITH(a_duplicate_is_not_acknowledged_early, &bed_rc_deferred),
 		cmocka_unit_test(packets_per_ack),
-		cmocka_unit_test(msn),
-		cmocka_unit_test(solicited_only_at_the_end),
-		cmocka_unit_test(an_ack_without_room_is_deferred),
-		cmocka_unit_test(too_many_in_flight),
+		BED_TEST(msn),
+		BED_TEST(solicited_only_at_the_end),
+		BED_TEST(an_ack_without_room_is_deferred),
+		BED_TEST_WITH(too_many_in_flight, &bed_rc_deferred),
 		cmocka_unit_test(the_last_ack_is_said_twice),
 		cmocka_unit_test(a_qp_that_never_answered_says_nothing),
 		cmocka_unit_test(cq_overflow),

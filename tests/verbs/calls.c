@@ -25,27 +25,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include "fake_rxed.h"
 
-#define NODE  "/dev/infiniband/uverbs0"
 #define SYSFS "/sys/class/infiniband/rxe0"
-
-static pid_t daemon_pid;
-static int cmd = -1;
-
-static int setup(void **state)
-{
-	(void)state;
-	daemon_pid = fake_rxed_start();
-	cmd = open(NODE, O_RDWR | O_CLOEXEC);
-	return cmd < 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	close(cmd);
-	fake_rxed_stop(daemon_pid);
-	return 0;
-}
 
 /* ---- paths ------------------------------------------------------------------------- */
 
@@ -55,38 +35,38 @@ static void node_looks_like_a_device(void **state)
 	struct statx stx;
 
 	(void)state;
-	assert_int_equal(stat(NODE, &st), 0);
+	assert_int_equal(stat(FAKE_NODE, &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 	assert_int_equal(st.st_rdev, makedev(231, 192));
-	assert_int_equal(lstat(NODE, &st), 0);
+	assert_int_equal(lstat(FAKE_NODE, &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
-	assert_int_equal(fstat(cmd, &st), 0);
+	assert_int_equal(fstat(fake_cmd, &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 	assert_int_equal(st.st_rdev, makedev(231, 192));
-	assert_int_equal(fstatat(cmd, "", &st, AT_EMPTY_PATH), 0);
+	assert_int_equal(fstatat(fake_cmd, "", &st, AT_EMPTY_PATH), 0);
 	assert_true(S_ISCHR(st.st_mode));
-	assert_int_equal(statx(AT_FDCWD, NODE, 0, STATX_BASIC_STATS, &stx), 0);
+	assert_int_equal(statx(AT_FDCWD, FAKE_NODE, 0, STATX_BASIC_STATS, &stx), 0);
 	assert_int_equal(stx.stx_rdev_minor, 192);
-	assert_int_equal(access(NODE, R_OK | W_OK), 0);
-	assert_int_equal(access(NODE, X_OK), -1);
+	assert_int_equal(access(FAKE_NODE, R_OK | W_OK), 0);
+	assert_int_equal(access(FAKE_NODE, X_OK), -1);
 	assert_int_equal(access("/dev/infiniband/uverbs1", F_OK), -1);
 	assert_int_equal(open("/dev/infiniband/uverbs1", O_RDWR), -1);
 }
 
 static void flags_of_open_are_kept(void **state)
 {
-	int fd = open(NODE, O_RDWR);
+	int fd = open(FAKE_NODE, O_RDWR);
 
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(fcntl(fd, F_GETFD), 0);
-	assert_int_equal(fcntl(cmd, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(fcntl(fake_cmd, F_GETFD), FD_CLOEXEC);
 	close(fd);
-	fd = open(NODE, O_RDWR | O_NONBLOCK);
+	fd = open(FAKE_NODE, O_RDWR | O_NONBLOCK);
 	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
 	assert_int_equal(fake_call(fd, FAKE_ECHO, 77, 0), 77);
 	close(fd);
-	assert_int_equal(open(NODE, O_RDWR | O_DIRECTORY), -1);
+	assert_int_equal(open(FAKE_NODE, O_RDWR | O_DIRECTORY), -1);
 	assert_int_equal(errno, ENOTDIR);
 }
 
@@ -138,10 +118,10 @@ static void counters_are_fresh(void **state)
 
 static void names_are_canonical(void **state)
 {
-	char *name = realpath(NODE, NULL);
+	char *name = realpath(FAKE_NODE, NULL);
 
 	(void)state;
-	assert_string_equal(name, NODE);
+	assert_string_equal(name, FAKE_NODE);
 	free(name);
 	name = realpath("/usr/../usr/./lib", NULL);
 	assert_string_equal(name, "/usr/lib");
@@ -156,7 +136,7 @@ static void memory_is_reached_by_the_mem_fd(void **state)
 
 	(void)state;
 	memset(bytes, 3, sizeof(bytes));
-	assert_int_equal(fake_call(cmd, FAKE_SUM, (uintptr_t)bytes, sizeof(bytes)), 300);
+	assert_int_equal(fake_call(fake_cmd, FAKE_SUM, (uintptr_t)bytes, sizeof(bytes)), 300);
 }
 
 static void a_response_is_cut_to_what_was_asked(void **state)
@@ -168,7 +148,7 @@ static void a_response_is_cut_to_what_was_asked(void **state)
 	} q = {{IB_USER_VERBS_CMD_QUERY_DEVICE, sizeof(q) / 4, 100 / 4}, {(uintptr_t)resp}};
 
 	(void)state;
-	assert_int_equal(write(cmd, &q, sizeof(q)), sizeof(q));
+	assert_int_equal(write(fake_cmd, &q, sizeof(q)), sizeof(q));
 	assert_int_equal(resp[99], 0x5a);
 	assert_int_equal(resp[100], 0);
 }
@@ -181,9 +161,9 @@ static void errors_are_errno(void **state)
 	} dealloc = {.hdr = {IB_USER_VERBS_CMD_DEALLOC_PD, sizeof(dealloc) / 4, 0}};
 
 	(void)state;
-	assert_int_equal(write(cmd, &dealloc, sizeof(dealloc)), sizeof(dealloc));
-	assert_int_equal(fake_call(cmd, 250, 0, 0), -EOPNOTSUPP);
-	assert_int_equal(write(cmd, "abc", 3), -1);
+	assert_int_equal(write(fake_cmd, &dealloc, sizeof(dealloc)), sizeof(dealloc));
+	assert_int_equal(fake_call(fake_cmd, 250, 0, 0), -EOPNOTSUPP);
+	assert_int_equal(write(fake_cmd, "abc", 3), -1);
 	assert_int_equal(errno, EINVAL);
 }
 
@@ -196,7 +176,7 @@ static int make_channel(void)
 	} q = {{IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, sizeof(q) / 4, sizeof(resp) / 4},
 	       {(uintptr_t)&resp}};
 
-	assert_int_equal(write(cmd, &q, sizeof(q)), sizeof(q));
+	assert_int_equal(write(fake_cmd, &q, sizeof(q)), sizeof(q));
 	return resp.fd;
 }
 
@@ -209,7 +189,7 @@ static int64_t create_cq(int channel)
 	} q = {{IB_USER_VERBS_CMD_CREATE_CQ, sizeof(q) / 4, sizeof(resp) / 4},
 	       {.response = (uintptr_t)&resp, .comp_channel = channel}};
 
-	if (write(cmd, &q, sizeof(q)) != sizeof(q))
+	if (write(fake_cmd, &q, sizeof(q)) != sizeof(q))
 		return -errno;
 	return resp.cq_handle;
 }
@@ -226,7 +206,7 @@ static int64_t create_cq_ex(int channel)
 	       {.response = (uintptr_t)&resp},
 	       {.comp_channel = channel}};
 
-	if (write(cmd, &q, sizeof(q)) != sizeof(q))
+	if (write(fake_cmd, &q, sizeof(q)) != sizeof(q))
 		return -errno;
 	return resp.base.cq_handle;
 }
@@ -246,13 +226,13 @@ static void channels_travel_as_ids(void **state)
 	assert_int_equal(create_cq_ex(channel), id);
 	assert_int_equal(create_cq(-1), (uint32_t)-1);
 	assert_int_equal(create_cq(1), -EBADF);
-	assert_int_equal(create_cq_ex(cmd), -EBADF);
+	assert_int_equal(create_cq_ex(fake_cmd), -EBADF);
 	copy = dup(channel);
 	close(channel);
-	assert_int_not_equal(fake_call(cmd, FAKE_CLOSED_CHANNEL, 0, 0), id);
+	assert_int_not_equal(fake_call(fake_cmd, FAKE_CLOSED_CHANNEL, 0, 0), id);
 	assert_int_equal(create_cq(copy), id);
 	close(copy);
-	assert_int_equal(fake_call(cmd, FAKE_CLOSED_CHANNEL, 0, 0), id);
+	assert_int_equal(fake_call(fake_cmd, FAKE_CLOSED_CHANNEL, 0, 0), id);
 }
 
 /* ---- doorbell ---------------------------------------------------------------------------- */
@@ -266,7 +246,7 @@ static void ring(uint32_t qp)
 		uint32_t qp_handle, wr_count, sge_count, wqe_size;
 	} q = {{IB_USER_VERBS_CMD_POST_SEND, sizeof(q) / 4, 1}, (uintptr_t)&bad_wr, qp, 0, 0, 208};
 
-	assert_int_equal(write(cmd, &q, sizeof(q)), sizeof(q));
+	assert_int_equal(write(fake_cmd, &q, sizeof(q)), sizeof(q));
 	assert_int_equal(bad_wr, 0);
 }
 
@@ -276,16 +256,16 @@ static void doorbells_reach_the_qps_worker(void **state)
 	ring(3);
 	ring(3);
 	ring(4096 + 5);
-	assert_int_equal(fake_call(cmd, FAKE_DOORBELL, 1, 0), 1 << 3 | 1 << 5);
-	assert_int_equal(fake_call(cmd, FAKE_DOORBELL, 0, 0), 0);
+	assert_int_equal(fake_call(fake_cmd, FAKE_DOORBELL, 1, 0), 1 << 3 | 1 << 5);
+	assert_int_equal(fake_call(fake_cmd, FAKE_DOORBELL, 0, 0), 0);
 	ring(64 * 8 + 2);
-	assert_int_equal(fake_call(cmd, FAKE_DOORBELL, 0, 0), 1 << 2);
-	assert_int_equal(fake_call(cmd, FAKE_WAKEUPS, 0, 0), 0);
-	fake_call(cmd, FAKE_NEED_WAKEUP, 0, 1);
+	assert_int_equal(fake_call(fake_cmd, FAKE_DOORBELL, 0, 0), 1 << 2);
+	assert_int_equal(fake_call(fake_cmd, FAKE_WAKEUPS, 0, 0), 0);
+	fake_call(fake_cmd, FAKE_NEED_WAKEUP, 0, 1);
 	ring(2);
 	ring(3);
-	assert_int_equal(fake_call(cmd, FAKE_WAKEUPS, 0, 0), 1);
-	assert_int_equal(fake_call(cmd, FAKE_WAKEUPS, 1, 0), 0);
+	assert_int_equal(fake_call(fake_cmd, FAKE_WAKEUPS, 0, 0), 1);
+	assert_int_equal(fake_call(fake_cmd, FAKE_WAKEUPS, 1, 0), 0);
 }
 
 /* ---- ioctl ---------------------------------------------------------------------------------- */
@@ -320,7 +300,7 @@ static void attributes_go_both_ways(void **state)
 	(void)state;
 	attr(&c, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1, 1);
 	attr(&c, UVERBS_ATTR_QUERY_PORT_RESP, sizeof(resp), (uintptr_t)resp);
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), 0);
 	assert_int_equal(resp[47], 0x41);
 	assert_int_equal(c.attrs[0].flags, 1);
 	assert_int_equal(c.attrs[1].flags, 1 | UVERBS_ATTR_F_VALID_OUTPUT);
@@ -331,10 +311,10 @@ static void unknown_methods_are_refused(void **state)
 	struct call c = begin(UVERBS_OBJECT_DM, 0);
 
 	(void)state;
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), -1);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), -1);
 	assert_int_equal(errno, EPROTONOSUPPORT);
 	c.hdr.length--;
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), -1);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), -1);
 	assert_int_equal(errno, EINVAL);
 	assert_int_equal(ioctl(0, RDMA_VERBS_IOCTL, &c), -1);
 }
@@ -347,16 +327,16 @@ static void descriptors_come_by_ioctl(void **state)
 
 	(void)state;
 	attr(&c, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, 0, 0);
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), 0);
 	fd = c.attrs[0].data_s64;
 	assert_int_equal(read(fd, word, sizeof(word)), 8);
 	c = begin(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE);
 	attr(&c, UVERBS_ATTR_CREATE_CQ_HANDLE, 0, 0);
 	attr(&c, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, 0, fd);
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), 0);
 	assert_int_equal(c.attrs[0].data, create_cq(fd));
 	c.attrs[1].data = 0;
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), -1);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), -1);
 	assert_int_equal(errno, EBADF);
 	close(fd);
 }
@@ -374,19 +354,19 @@ static void commands_are_invoked(void **state)
 	attr(&c, UVERBS_ATTR_CORE_IN, sizeof(q), q.response);
 	attr(&c, UVERBS_ATTR_CORE_OUT, sizeof(resp), (uintptr_t)&resp);
 	attr(&c, UVERBS_ATTR_WRITE_CMD, 8, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL);
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), 0);
 	cq.comp_channel = resp.fd;
 	c = begin(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
 	attr(&c, UVERBS_ATTR_UHW_IN, sizeof(uhw), (uintptr_t)uhw);
 	attr(&c, UVERBS_ATTR_CORE_IN, sizeof(cq), (uintptr_t)&cq);
 	attr(&c, UVERBS_ATTR_CORE_OUT, sizeof(cq_resp), (uintptr_t)&cq_resp);
 	attr(&c, UVERBS_ATTR_WRITE_CMD, 8, IB_USER_VERBS_CMD_CREATE_CQ);
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), 0);
 	assert_int_equal(cq_resp.cq_handle, create_cq(resp.fd));
 	assert_int_equal(cq_resp.cqe, 'd');
 	assert_int_equal(cq.comp_channel, resp.fd); /* the caller's stays as it was */
 	cq.comp_channel = 0;
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), -1);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), -1);
 	assert_int_equal(errno, EBADF);
 	close(resp.fd);
 }
@@ -395,13 +375,13 @@ static void commands_are_invoked(void **state)
 
 static void rings_are_mapped(void **state)
 {
-	uint64_t *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, cmd, 0x3000);
+	uint64_t *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fake_cmd, 0x3000);
 
 	(void)state;
 	assert_ptr_not_equal(p, MAP_FAILED);
 	assert_int_equal(*p, 0x3000);
 	assert_int_equal(munmap(p, 8192), 0);
-	assert_ptr_equal(mmap(NULL, 4096, PROT_READ, MAP_SHARED, cmd, 0), MAP_FAILED);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fake_cmd, 0), MAP_FAILED);
 	assert_int_equal(errno, EINVAL);
 }
 
@@ -424,11 +404,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(commands_are_invoked),
 		cmocka_unit_test(rings_are_mapped),
 	};
-	int failed;
 
 	(void)argc;
-	fake_rundir(argv);
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	fake_rundir_remove();
-	return failed != 0;
+	return FAKE_RUN(argv, tests);
 }

@@ -533,6 +533,31 @@ void fake_rundir_remove(void)
 
 /* ---- the client's side ------------------------------------------------------------------- */
 
+pid_t fake_daemon;
+int fake_cmd = -1;
+
+int fake_setup(void **state)
+{
+	(void)state;
+	fake_daemon = fake_rxed_start();
+	fake_cmd = open(FAKE_NODE, O_RDWR | O_CLOEXEC);
+	return fake_cmd < 0;
+}
+
+int fake_teardown(void **state)
+{
+	(void)state;
+	close(fake_cmd);
+	fake_rxed_stop(fake_daemon);
+	return 0;
+}
+
+int fake_end(int failed)
+{
+	fake_rundir_remove();
+	return failed != 0;
+}
+
 int64_t fake_call(int fd, enum fake_command command, uint64_t arg, uint64_t arg2)
 {
 	uint64_t answer = 0;

@@ -49,6 +49,18 @@ void fake_rundir_remove(void);
 pid_t fake_rxed_start(void);
 void fake_rxed_stop(pid_t pid);
 
+#define FAKE_NODE "/dev/infiniband/uverbs0"
+
+/* Around a group of tests: a daemon, and a command descriptor of its device. */
+extern pid_t fake_daemon;
+extern int fake_cmd;
+int fake_setup(void **state);
+int fake_teardown(void **state);
+/* All that main() does: the exit status of the group `tests` in a run directory. */
+#define FAKE_RUN(argv, tests) \
+	(fake_rundir(argv), fake_end(cmocka_run_group_tests(tests, fake_setup, fake_teardown)))
+int fake_end(int failed);
+
 /* One of the commands above on fd: its answer, or -errno. */
 int64_t fake_call(int fd, enum fake_command command, uint64_t arg, uint64_t arg2);
 

@@ -25,27 +25,6 @@
 #include <rdma/ib_user_verbs.h>
 #include "fake_rxed.h"
 
-#define NODE "/dev/infiniband/uverbs0"
-
-static pid_t daemon_pid;
-static int cmd = -1;
-
-static int setup(void **state)
-{
-	(void)state;
-	daemon_pid = fake_rxed_start();
-	cmd = open(NODE, O_RDWR | O_CLOEXEC);
-	return cmd < 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	close(cmd);
-	fake_rxed_stop(daemon_pid);
-	return 0;
-}
-
 static void answers(int fd)
 {
 	assert_int_equal(fake_call(fd, FAKE_ECHO, 4711, 0), 4711);
@@ -54,9 +33,9 @@ static void answers(int fd)
 /* The daemon hears of an end by itself, perhaps after the next request. */
 static void contexts_become(int n)
 {
-	for (int i = 0; i < 10000 && fake_call(cmd, FAKE_CONTEXTS, 0, 0) != n; i++)
+	for (int i = 0; i < 10000 && fake_call(fake_cmd, FAKE_CONTEXTS, 0, 0) != n; i++)
 		usleep(1000);
-	assert_int_equal(fake_call(cmd, FAKE_CONTEXTS, 0, 0), n);
+	assert_int_equal(fake_call(fake_cmd, FAKE_CONTEXTS, 0, 0), n);
 }
 
 static int open_descriptors(void)
@@ -77,7 +56,7 @@ static void the_last_copy_ends_the_context(void **state)
 	int fds[6], before = open_descriptors();
 
 	(void)state;
-	fds[0] = open(NODE, O_RDWR);
+	fds[0] = open(FAKE_NODE, O_RDWR);
 	fds[1] = dup(fds[0]);
 	fds[2] = fcntl(fds[0], F_DUPFD, 100);
 	fds[3] = dup2(fds[0], 120);
@@ -86,7 +65,7 @@ static void the_last_copy_ends_the_context(void **state)
 	for (int i = 0; i < 6; i++) {
 		assert_true(fds[i] >= 0);
 		answers(fds[i]);
-		assert_int_equal(fake_call(cmd, FAKE_CONTEXTS, 0, 0), 2);
+		assert_int_equal(fake_call(fake_cmd, FAKE_CONTEXTS, 0, 0), 2);
 		close(fds[i]);
 	}
 	contexts_become(1);
@@ -95,7 +74,7 @@ static void the_last_copy_ends_the_context(void **state)
 
 static void a_number_may_be_taken_over(void **state)
 {
-	int fd = open(NODE, O_RDWR), p[2];
+	int fd = open(FAKE_NODE, O_RDWR), p[2];
 	char buf[sizeof(struct fake_request)] = "x";
 
 	(void)state;
@@ -111,7 +90,7 @@ static void a_number_may_be_taken_over(void **state)
 
 static void a_close_behind_our_back_is_noticed(void **state)
 {
-	int fd = open(NODE, O_RDWR), null;
+	int fd = open(FAKE_NODE, O_RDWR), null;
 
 	(void)state;
 	syscall(SYS_close, fd);
@@ -158,7 +137,7 @@ static int find_private(void)
 
 static void our_own_descriptors_survive(void **state)
 {
-	int fd = open(NODE, O_RDWR), mine, p[2];
+	int fd = open(FAKE_NODE, O_RDWR), mine, p[2];
 
 	(void)state;
 	mine = find_private();
@@ -169,7 +148,7 @@ static void our_own_descriptors_survive(void **state)
 	assert_int_equal(pipe(p), 0);
 	assert_int_equal(dup2(p[1], mine), mine);
 	doorbells_wake(fd);
-	doorbells_wake(cmd);
+	doorbells_wake(fake_cmd);
 	assert_int_equal(write(mine, "x", 1), 1);
 	close(mine);
 	close(fd);
@@ -179,19 +158,19 @@ static void our_own_descriptors_survive(void **state)
 
 static void ranges_end_contexts_only(void **state)
 {
-	int low = fcntl(cmd, F_DUPFD, 200), fd = fcntl(0, F_DUPFD, 210);
+	int low = fcntl(fake_cmd, F_DUPFD, 200), fd = fcntl(0, F_DUPFD, 210);
 
 	(void)state;
 	assert_int_equal(close_range(200, ~0u, 0), 0);
 	assert_int_equal(fcntl(low, F_GETFD), -1);
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
-	answers(cmd);
-	doorbells_wake(cmd);
-	fd = fcntl(cmd, F_DUPFD, 200);
+	answers(fake_cmd);
+	doorbells_wake(fake_cmd);
+	fd = fcntl(fake_cmd, F_DUPFD, 200);
 	closefrom(200);
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
-	answers(cmd);
-	doorbells_wake(cmd);
+	answers(fake_cmd);
+	doorbells_wake(fake_cmd);
 }
 
 /* ---- threads --------------------------------------------------------------------------- */
@@ -204,7 +183,7 @@ static void *call_many(void *arg)
 	uintptr_t id = (uintptr_t)arg << 32, wrong = 0;
 
 	for (unsigned int i = 0; i < CALLS; i++)
-		wrong += fake_call(cmd, FAKE_ECHO, id | i, 0) != (int64_t)(id | i);
+		wrong += fake_call(fake_cmd, FAKE_ECHO, id | i, 0) != (int64_t)(id | i);
 	return (void *)wrong;
 }
 
@@ -227,7 +206,7 @@ static atomic_int churn_stop;
 static void *churn(void *arg)
 {
 	while (!churn_stop) {
-		int fd = dup(cmd);
+		int fd = dup(fake_cmd);
 
 		fake_call(fd, FAKE_ECHO, 1, 0);
 		close(fd);
@@ -244,7 +223,7 @@ static void copies_come_and_go_in_threads(void **state)
 	for (int i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, churn, NULL);
 	for (int i = 0; i < CALLS; i++)
-		answers(cmd);
+		answers(fake_cmd);
 	churn_stop = 1;
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
@@ -263,7 +242,7 @@ static int wait_status(pid_t pid)
 
 static void a_child_gets_its_own_answers(void **state)
 {
-	int64_t before = fake_call(cmd, FAKE_ASIDE, 0, 0);
+	int64_t before = fake_call(fake_cmd, FAKE_ASIDE, 0, 0);
 	pid_t pid = fork();
 
 	(void)state;
@@ -271,7 +250,7 @@ static void a_child_gets_its_own_answers(void **state)
 		_exit(call_many((void *)99) != NULL);
 	assert_null(call_many((void *)98));
 	assert_int_equal(wait_status(pid), 0);
-	assert_int_equal(fake_call(cmd, FAKE_ASIDE, 0, 0), before + CALLS);
+	assert_int_equal(fake_call(fake_cmd, FAKE_ASIDE, 0, 0), before + CALLS);
 }
 
 /* fork() while other threads hold the connection's lock must not stop the child. */
@@ -287,18 +266,18 @@ static void a_child_of_a_busy_process_works(void **state)
 		pid = fork();
 		if (!pid) {
 			alarm(20);
-			_exit(fake_call(cmd, FAKE_ECHO, i, 0) != i || close(cmd) != 0);
+			_exit(fake_call(fake_cmd, FAKE_ECHO, i, 0) != i || close(fake_cmd) != 0);
 		}
 		assert_int_equal(wait_status(pid), 0);
 	}
 	churn_stop = 1;
 	pthread_join(thread, NULL);
-	answers(cmd);
+	answers(fake_cmd);
 }
 
 static void a_childs_copy_keeps_the_context(void **state)
 {
-	int fd = open(NODE, O_RDWR), go[2];
+	int fd = open(FAKE_NODE, O_RDWR), go[2];
 	pid_t pid;
 	char c;
 
@@ -310,7 +289,7 @@ static void a_childs_copy_keeps_the_context(void **state)
 		_exit(read(go[0], &c, 1) != 0 || fake_call(fd, FAKE_ECHO, 5, 0) != 5);
 	}
 	close(fd);
-	assert_int_equal(fake_call(cmd, FAKE_CONTEXTS, 0, 0), 2);
+	assert_int_equal(fake_call(fake_cmd, FAKE_CONTEXTS, 0, 0), 2);
 	close(go[0]);
 	close(go[1]);
 	assert_int_equal(wait_status(pid), 0);
@@ -324,7 +303,7 @@ static void a_child_opens_devices_too(void **state)
 
 	(void)state;
 	if (!pid) {
-		fd = open(NODE, O_RDWR);
+		fd = open(FAKE_NODE, O_RDWR);
 		_exit(fd < 0 || fake_call(fd, FAKE_ECHO, 6, 0) != 6 ||
 		      fake_call(fd, FAKE_ASIDE, 0, 0) != fake_call(fd, FAKE_ASIDE, 0, 0));
 	}
@@ -341,13 +320,13 @@ static void vfork_and_close_all_leaves_us_alone(void **state)
 		for (int fd = 3; fd < 1024; fd++)
 			close(fd);
 		close_range(3, ~0u, 0);
-		dup2(1, cmd);
+		dup2(1, fake_cmd);
 		execl("/bin/true", "true", NULL);
 		_exit(1);
 	}
 	assert_int_equal(wait_status(pid), 0);
-	answers(cmd);
-	doorbells_wake(cmd);
+	answers(fake_cmd);
+	doorbells_wake(fake_cmd);
 }
 
 /* ---- signals ---------------------------------------------------------------------------- */
@@ -359,7 +338,7 @@ static void on_alarm(int sig)
 	int saved = errno;
 
 	(void)sig;
-	handled_wrong += fake_call(cmd, FAKE_ECHO, 31337, 0) != 31337;
+	handled_wrong += fake_call(fake_cmd, FAKE_ECHO, 31337, 0) != 31337;
 	handled++;
 	errno = saved;
 }
@@ -384,9 +363,9 @@ static void a_handler_may_interrupt_a_call(void **state)
 static void non_blocking_descriptors_wait(void **state)
 {
 	(void)state;
-	fcntl(cmd, F_SETFL, O_RDWR | O_NONBLOCK);
+	fcntl(fake_cmd, F_SETFL, O_RDWR | O_NONBLOCK);
 	assert_null(call_many((void *)3));
-	fcntl(cmd, F_SETFL, O_RDWR);
+	fcntl(fake_cmd, F_SETFL, O_RDWR);
 }
 
 /* ---- the daemon's end --------------------------------------------------------------------- */
@@ -394,18 +373,18 @@ static void non_blocking_descriptors_wait(void **state)
 static void a_dead_daemon_is_an_error(void **state)
 {
 	pid_t child;
-	int dup_fd = dup(cmd);
+	int dup_fd = dup(fake_cmd);
 
 	(void)state;
 	signal(SIGPIPE, SIG_DFL); /* would kill this test */
-	assert_int_equal(fake_call(cmd, FAKE_DIE, 0, 0), -EIO);
-	assert_int_equal(fake_call(cmd, FAKE_ECHO, 1, 0), -EIO);
+	assert_int_equal(fake_call(fake_cmd, FAKE_DIE, 0, 0), -EIO);
+	assert_int_equal(fake_call(fake_cmd, FAKE_ECHO, 1, 0), -EIO);
 	assert_int_equal(fake_call(dup_fd, FAKE_ECHO, 1, 0), -EIO);
 	child = fork();
 	if (!child)
-		_exit(fake_call(cmd, FAKE_ECHO, 1, 0) != -EIO);
+		_exit(fake_call(fake_cmd, FAKE_ECHO, 1, 0) != -EIO);
 	assert_int_equal(wait_status(child), 0);
-	assert_int_equal(open(NODE, O_RDWR), -1);
+	assert_int_equal(open(FAKE_NODE, O_RDWR), -1);
 	assert_int_equal(errno, ENXIO);
 	assert_int_equal(close(dup_fd), 0);
 }
@@ -415,11 +394,11 @@ static void a_new_daemon_serves_new_descriptors(void **state)
 	int fd;
 
 	(void)state;
-	fake_rxed_stop(daemon_pid);
-	daemon_pid = fake_rxed_start();
-	fd = open(NODE, O_RDWR);
+	fake_rxed_stop(fake_daemon);
+	fake_daemon = fake_rxed_start();
+	fd = open(FAKE_NODE, O_RDWR);
 	answers(fd);
-	assert_int_equal(fake_call(cmd, FAKE_ECHO, 1, 0), -EIO);
+	assert_int_equal(fake_call(fake_cmd, FAKE_ECHO, 1, 0), -EIO);
 	close(fd);
 }
 
@@ -443,11 +422,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_dead_daemon_is_an_error),
 		cmocka_unit_test(a_new_daemon_serves_new_descriptors),
 	};
-	int failed;
 
 	(void)argc;
-	fake_rundir(argv);
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	fake_rundir_remove();
-	return failed != 0;
+	return FAKE_RUN(argv, tests);
 }

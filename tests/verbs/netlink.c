@@ -18,22 +18,6 @@
 #include <linux/netlink.h>
 #include "fake_rxed.h"
 
-static pid_t daemon_pid;
-
-static int setup(void **state)
-{
-	(void)state;
-	daemon_pid = fake_rxed_start();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fake_rxed_stop(daemon_pid);
-	return 0;
-}
-
 static int open_bound(uint32_t *port)
 {
 	struct sockaddr_nl addr = {.nl_family = AF_NETLINK, .nl_groups = 1};
@@ -234,10 +218,10 @@ static void other_families_are_the_kernels(void **state)
 static void without_a_daemon_there_is_no_rdma(void **state)
 {
 	(void)state;
-	fake_rxed_stop(daemon_pid);
+	fake_rxed_stop(fake_daemon);
 	assert_int_equal(socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA), -1);
 	assert_int_equal(errno, EPROTONOSUPPORT);
-	daemon_pid = fake_rxed_start();
+	fake_daemon = fake_rxed_start();
 }
 
 int main(int argc, char **argv)
@@ -252,11 +236,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(other_families_are_the_kernels),
 		cmocka_unit_test(without_a_daemon_there_is_no_rdma),
 	};
-	int failed;
 
 	(void)argc;
-	fake_rundir(argv);
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	fake_rundir_remove();
-	return failed != 0;
+	return FAKE_RUN(argv, tests);
 }

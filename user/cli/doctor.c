@@ -295,6 +295,11 @@ static enum outcome probe_daemon(const char *arg, struct finding *f)
 
 /* ---- the table -------------------------------------------------------------------- */
 
+#define LIBRARY(name, file, package)                                                              \
+	{                                                                                         \
+		name, probe_library, file, NEEDED, "rxed is linked to it", "apt install " package \
+	}
+
 static const struct probe probes[] = {
 	{"kernel 5.18", probe_kernel, "5.18", NEEDED, "XDP programs on frames larger than a page",
 	 "boot a newer kernel"},
@@ -321,16 +326,11 @@ static const struct probe probes[] = {
 	 "mount -t bpf bpf " RXE_BPFFS_ROOT},
 	{"memlock limit", probe_memlock, NULL, OPTIONAL,
 	 "bounds rxed's packet buffers when it lacks CAP_IPC_LOCK", "ulimit -l unlimited"},
-	{"libbpf", probe_library, "libbpf.so.1", NEEDED, "rxed is linked to it",
-	 "apt install libbpf1"},
-	{"libxdp", probe_library, "libxdp.so.1", NEEDED, "rxed is linked to it",
-	 "apt install libxdp1"},
-	{"libnl-route", probe_library, "libnl-route-3.so.200", NEEDED, "rxed is linked to it",
-	 "apt install libnl-route-3-200"},
-	{"liburcu", probe_library, "liburcu-qsbr.so.8", NEEDED, "rxed is linked to it",
-	 "apt install liburcu8"},
-	{"ISA-L", probe_library, "libisal.so.2", NEEDED, "rxed is linked to it",
-	 "apt install libisal2"},
+	LIBRARY("libbpf", "libbpf.so.1", "libbpf1"),
+	LIBRARY("libxdp", "libxdp.so.1", "libxdp1"),
+	LIBRARY("libnl-route", "libnl-route-3.so.200", "libnl-route-3-200"),
+	LIBRARY("liburcu", "liburcu-qsbr.so.8", "liburcu8"),
+	LIBRARY("ISA-L", "libisal.so.2", "libisal2"),
 	{"libibverbs", probe_library, "libibverbs.so.1", NEEDED, "verbs programs are linked to it",
 	 "apt install libibverbs1"},
 	{"rxe provider", probe_provider, "rxe.driver", NEEDED,

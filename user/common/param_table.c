@@ -50,6 +50,13 @@ static int append_escaped(char *out, size_t size, size_t *used, const char *s, s
 	return 0;
 }
 
+int rxe_pin_name(const char *name, char *out, size_t size)
+{
+	size_t used = 0;
+
+	return append_escaped(out, size, &used, name, strlen(name));
+}
+
 int rxe_pindir(const char *rundir, char *out, size_t size)
 {
 	char real[PATH_MAX];

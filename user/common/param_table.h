@@ -35,6 +35,9 @@ enum rxe_param_id rxe_param_find(const char *name);
  */
 int rxe_pindir(const char *rundir, char *out, size_t size);
 
+/* A name for bpffs, where none may hold a dot: written as "%2e". -ENAMETOOLONG. */
+int rxe_pin_name(const char *name, char *out, size_t size);
+
 /* Is path on a mounted bpffs? path itself need not exist yet. */
 bool rxe_on_bpffs(const char *path);
 

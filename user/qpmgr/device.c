@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "dev_pins.h"
 #include "gid.h"
 #include "log.h"
 #include "neigh.h"
@@ -477,6 +478,38 @@ out_hca:
 	return ret;
 }
 
+/* Pins are there to be looked at: a device works without them. */
+static void pin_maps(struct rxe_dev *dev)
+{
+	struct rxe_dp_map map[RXE_DP_MAX_MAPS];
+	char why[512];
+	struct rxe_errline err = {why, sizeof(why)};
+	uint32_t n = dev->dp_ops->maps ? dev->dp_ops->maps(dev->dp, map) : 0;
+
+	if (n && rxe_dev_pins_make(rxed.pindir, dev->name, map, n, &err))
+		log_warn("device %s: bpftool cannot look at its maps: %s", dev->name, why);
+}
+
+static void unpin_maps(struct rxe_dev *dev)
+{
+	char why[512];
+	struct rxe_errline err = {why, sizeof(why)};
+
+	if (dev->dp_ops->maps && rxe_dev_pins_remove(rxed.pindir, dev->name, &err))
+		log_warn("device %s: pins of its maps are left: %s", dev->name, why);
+}
+
+static void rename_pins(struct rxe_dev *dev, const char *name)
+{
+	char why[512];
+	struct rxe_errline err = {why, sizeof(why)};
+
+	if (!dev->dp_ops->maps || !rxe_dev_pins_rename(rxed.pindir, dev->name, name, &err))
+		return;
+	log_warn("device %s: bpftool cannot look at its maps any more: %s", name, why);
+	unpin_maps(dev);
+}
+
 static void publish(struct rxe_dev *dev)
 {
 	unsigned int gids = rxe_gid_count(dev->gids);
@@ -485,6 +518,7 @@ static void publish(struct rxe_dev *dev)
 	dev->minor = free_minor();
 	TAILQ_INSERT_TAIL(&rxed.devs, dev, link);
 	rxe_workers_attach(dev);
+	pin_maps(dev);
 	rxe_sysfs_write_dev(dev);
 	tick_timer.cb = tick;
 	if (!tick_timer.armed)
@@ -545,6 +579,7 @@ void rxe_dev_delete(struct rxe_dev *dev)
 	rxe_uverbs_dev_gone(dev);
 	rxe_neigh_dev_gone(dev);
 	rxe_workers_detach(dev);
+	unpin_maps(dev);
 	dev->dp_ops->close(dev->dp);
 	dev->dp = NULL;
 	rxe_rtnl_close(dev->rtnl);
@@ -566,6 +601,7 @@ int rxe_dev_rename(struct rxe_dev *dev, const char *name)
 		return ret;
 	}
 	rxe_sysfs_remove_dev(dev);
+	rename_pins(dev, name);
 	memcpy(old, dev->name, sizeof(old));
 	snprintf(dev->name, sizeof(dev->name), "%s", name);
 	rxe_sysfs_write_dev(dev);

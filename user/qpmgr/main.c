@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/param_table.h"
+#include "dev_pins.h"
 #include "log.h"
 #include "log_libbpf.h"
 #include "loop.h"
@@ -253,6 +254,19 @@ static void on_tick(struct rxe_timer *t)
 	rxe_loop_timer(rxed.loop, t, TICK_NS);
 }
 
+static int open_pins(void)
+{
+	char msg[512] = "";
+	struct rxe_errline line = {msg, sizeof(msg)};
+	int err = rxe_params_open(rxed.pindir, &rxed.params, msg, sizeof(msg));
+
+	if (!err)
+		err = rxe_dev_pins_sweep(rxed.pindir, &line);
+	if (err)
+		log_err("%s", msg);
+	return err;
+}
+
 static int start(const struct options *o, struct rxe_watch *signals)
 {
 	char msg[512] = "";
@@ -271,11 +285,9 @@ static int start(const struct options *o, struct rxe_watch *signals)
 	err = watch_signals(signals);
 	if (err)
 		return err;
-	err = rxe_params_open(rxed.pindir, &rxed.params, msg, sizeof(msg));
-	if (err) {
-		log_err("%s", msg);
+	err = open_pins();
+	if (err)
 		return err;
-	}
 	err = rxe_workers_start(o->workers ? o->workers : default_workers(), o->poll_us);
 	if (err)
 		return err;

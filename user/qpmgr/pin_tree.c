@@ -56,7 +56,7 @@ static int check(const char *path, const struct kind *k, struct rxe_errline *err
 		return rxe_fail(
 			err, -EPERM,
 			"cannot use the %s %s: it belongs to user %u, who could change or move "
-			"the parameters; remove it as root (`rm -r %s`) and start rxed again",
+			"what rxed keeps there; remove it as root (`rm -r %s`) and start rxed again",
 			k->what, path, (unsigned int)st.st_uid, path);
 	if ((st.st_mode & S_IFMT) != k->type)
 		return rxe_fail(err, -EPERM,
@@ -75,6 +75,11 @@ static int check(const char *path, const struct kind *k, struct rxe_errline *err
 int rxe_pin_check(const char *path, struct rxe_errline *err)
 {
 	return check(path, &kind_pin, err);
+}
+
+int rxe_pin_dir_check(const char *path, struct rxe_errline *err)
+{
+	return check(path, &kind_dir, err);
 }
 
 /* In the directory of the tree itself others may make names, but move none. */
@@ -124,6 +129,13 @@ static int make_and_check(const char *path, const struct kind *k, mode_t mode, b
 	code = make_dir(path, mode, made, err);
 
 	return code ? code : check(path, k, err);
+}
+
+int rxe_pin_dir_make(const char *path, struct rxe_errline *err)
+{
+	bool made;
+
+	return make_and_check(path, &kind_dir, DIR_MODE, &made, err);
 }
 
 /* ---- the lock -------------------------------------------------------------------- */

@@ -33,5 +33,8 @@ void rxe_pin_tree_discard(struct rxe_pin_tree *t); /* those made and empty go */
  * nobody else can write? 0, -ENOENT when there is none, -EPERM with err.
  */
 int rxe_pin_check(const char *path, struct rxe_errline *err);
+/* The same of a directory in the tree; make: which is made if it is missing. */
+int rxe_pin_dir_check(const char *path, struct rxe_errline *err);
+int rxe_pin_dir_make(const char *path, struct rxe_errline *err);
 
 #endif

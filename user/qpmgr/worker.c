@@ -161,8 +161,14 @@ static void op_pkt_send(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt)
 	struct rxe_dev *dev = dev_of(hca);
 
 	dev->dp_ops->pkt_send(dev->dp, w->index, pkt, !rxe_engine_params(w->engine)->crc_disable);
-	if (rxe_engine_params(w->engine)->fast_arb)
-		dev->dp_ops->flush(dev->dp, w->index);	/* else turn() does, after the burst */
+}
+
+static void op_pkt_flush(void *ctx, struct rxe_hca *hca)
+{
+	struct rxe_worker *w = ctx;
+	struct rxe_dev *dev = dev_of(hca);
+
+	dev->dp_ops->flush(dev->dp, w->index);
 }
 
 static void op_pkt_free(void *ctx, struct rxe_pkt *pkt)
@@ -214,6 +220,7 @@ static void op_qp_released(void *ctx, struct rxe_qp *qp)
 static const struct rxe_engine_ops engine_ops = {
 	.pkt_alloc = op_pkt_alloc,
 	.pkt_send = op_pkt_send,
+	.pkt_flush = op_pkt_flush,
 	.pkt_free = op_pkt_free,
 	.pkt_detach = op_pkt_detach,
 	.copy = op_copy,
@@ -346,8 +353,12 @@ static bool turn(struct rxe_worker *w)
 	work += rxe_mem_reap(w->memq);
 	work += rxe_doorbells_scan(&w->doorbells);
 	more = rxe_engine_run(w->engine, TX_BUDGET);
-	for (uint32_t i = 0; i < w->ndevs; i++)
-		w->devs[i].dev->dp_ops->flush(w->devs[i].dev->dp, w->index);
+	for (uint32_t i = 0; i < w->ndevs; i++) {
+		struct rxe_dev *dev = w->devs[i].dev;
+
+		rxe_engine_burst_end(w->engine, &dev->hca);
+		dev->dp_ops->flush(dev->dp, w->index);
+	}
 	return work || more;
 }
 

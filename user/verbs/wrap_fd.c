@@ -223,17 +223,20 @@ RXE_EXPORT int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 	return 0;
 }
 
-#define SEND_FN(name, params, args, vec, nvec)                      \
+/* What a call does on a NETLINK_RDMA socket; on other descriptors it is libc's. */
+#define NETLINK_FN(name, params, args, mine)                        \
 	RXE_EXPORT ssize_t name params                              \
 	{                                                           \
 		struct rxe_file *file = ours(fd, RXE_FILE_NETLINK); \
 		ssize_t ret;                                        \
 		if (__builtin_expect(!file, 1))                     \
 			return RXE_NEXT(name) args;                 \
-		ret = rxe_netlink_send(file, fd, vec, nvec);        \
+		ret = mine;                                         \
 		rxe_file_put(file);                                 \
 		return ret;                                         \
 	}
+#define SEND_FN(name, params, args, vec, nvec) \
+	NETLINK_FN(name, params, args, rxe_netlink_send(file, fd, vec, nvec))
 #define ONE_BUFFER (&(struct iovec){(void *)buf, len})
 
 SEND_FN(send, (int fd, const void *buf, size_t len, int flags), (fd, buf, len, flags), ONE_BUFFER,
@@ -252,20 +255,16 @@ static void from_kernel(void *name, const socklen_t *len)
 		((struct sockaddr_nl *)name)->nl_pid = 0;
 }
 
-#define RECV_FN(name, params, args, from, fromlen)                  \
-	RXE_EXPORT ssize_t name params                              \
-	{                                                           \
-		struct rxe_file *file = ours(fd, RXE_FILE_NETLINK); \
-		ssize_t ret;                                        \
-		if (__builtin_expect(!file, 1))                     \
-			return RXE_NEXT(name) args;                 \
-		ret = RXE_NEXT(name) args;                          \
-		if (ret >= 0)                                       \
-			from_kernel(from, fromlen);                 \
-		rxe_netlink_pump(file);                             \
-		rxe_file_put(file);                                 \
-		return ret;                                         \
-	}
+static ssize_t received(struct rxe_file *file, ssize_t ret, void *from, const socklen_t *fromlen)
+{
+	if (ret >= 0)
+		from_kernel(from, fromlen);
+	rxe_netlink_pump(file);
+	return ret;
+}
+
+#define RECV_FN(name, params, args, from, fromlen) \
+	NETLINK_FN(name, params, args, received(file, RXE_NEXT(name) args, from, fromlen))
 
 RECV_FN(recv, (int fd, void *buf, size_t len, int flags), (fd, buf, len, flags), NULL, NULL)
 RECV_FN(recvfrom,

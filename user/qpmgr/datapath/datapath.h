@@ -35,6 +35,13 @@ struct rxe_route {
 	bool	 local;		/* the destination is an address of this device */
 };
 
+/* A BPF map that is worth looking at: the name of its pin; the fd stays the datapath's. */
+struct rxe_dp_map {
+	const char *name;
+	int fd;
+};
+#define RXE_DP_MAX_MAPS 8
+
 struct rxe_dp_ops {
 	const char *name;
 	/*
@@ -82,6 +89,8 @@ struct rxe_dp_ops {
 
 	/* any thread: "SCOPE NAME VALUE\n" lines through put(arg, name, value). */
 	void (*stats)(struct rxe_dp *dp, void (*put)(void *arg, const char *name, uint64_t v), void *arg);
+	/* control: its maps; how many were filled in, RXE_DP_MAX_MAPS at most. Optional. */
+	uint32_t (*maps)(struct rxe_dp *dp, struct rxe_dp_map map[RXE_DP_MAX_MAPS]);
 	/* Largest IB MTU this datapath can carry on this host, and why if < 4096. */
 	uint32_t (*max_ib_mtu)(struct rxe_dp *dp, const char **why);
 };

@@ -439,6 +439,21 @@ static uint32_t xdp_max_ib_mtu(struct rxe_dp *dp, const char **why)
 	return dp->sg ? RXE_MAX_IB_MTU : MTU_WITHOUT_SG;
 }
 
+static uint32_t xdp_maps(struct rxe_dp *dp, struct rxe_dp_map map[RXE_DP_MAX_MAPS])
+{
+	const struct rxe_dp_map maps[] = {
+		{"counters", dp->prog.map[RXE_XDP_MAP_COUNTERS]},
+		{"tc_counters", dp->guard.counters_fd},
+		{"qpns", dp->prog.map[RXE_XDP_MAP_QPNS]},
+		{"addrs", dp->prog.map[RXE_XDP_MAP_ADDRS]},
+		{"config", dp->prog.map[RXE_XDP_MAP_CONFIG]},
+		{"tc_config", dp->guard.config_fd},
+	};
+
+	memcpy(map, maps, sizeof(maps));
+	return sizeof(maps) / sizeof(maps[0]);
+}
+
 const struct rxe_dp_ops rxe_dp_xdp = {
 	.name = "xdp",
 	.open = xdp_open,
@@ -458,5 +473,6 @@ const struct rxe_dp_ops rxe_dp_xdp = {
 	.flush = rxe_xdp_flush,
 	.pending = rxe_xdp_pending,
 	.stats = rxe_xdp_stats,
+	.maps = xdp_maps,
 	.max_ib_mtu = xdp_max_ib_mtu,
 };

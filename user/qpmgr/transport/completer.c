@@ -8,6 +8,7 @@
 #include "copy.h"
 #include "qp.h"
 #include "ring.h"
+#include "stage.h"
 
 /* RNR NAK timer codes, in microseconds (IBTA 9.7.5.2.8). */
 /* clang-format off */
@@ -90,10 +91,8 @@ void rxe_comp_retire(struct rxe_qp *qp)
 
 void rxe_comp_update(struct rxe_qp *qp)
 {
-	if (qp->engine->params.fast_comp)
+	if (rxe_stage_direct(qp, RXE_STAGE_COMP))
 		rxe_comp_retire(qp);
-	else
-		rxe_qp_kick(qp);
 }
 
 /* ---- the ACK timer -------------------------------------------------------------- */

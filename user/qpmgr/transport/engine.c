@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "pkt.h"
 #include "qp.h"
+#include "stage.h"
 
 #define MIN_BUCKETS					    64u
 #define MAX_FREE_RWQES					    1024u
@@ -122,6 +123,7 @@ struct rxe_stats *rxe_engine_stats(struct rxe_engine *e, const struct rxe_hca *h
 		return &overflow;
 	for (int i = 0; i < RXE_HW_COUNT; i++)
 		__atomic_store_n(&s->count[i], 0, __ATOMIC_RELAXED);
+	s->unflushed = false;
 	__atomic_store_n(&s->hca, hca, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->stats[slot], s, __ATOMIC_RELEASE);
 	return s;
@@ -358,15 +360,22 @@ static uint32_t run_qp(struct rxe_qp *qp, uint32_t budget)
 	uint32_t n = 0;
 
 	if (qp->attr.qp_state == RXE_QPS_ERR) {
+		rxe_stage_forget(qp);
 		rxe_flush_run(qp);
 		return 0;
 	}
-	if (qp->attr.qp_state >= RXE_QPS_RTR)
+	if (qp->attr.qp_state >= RXE_QPS_RTR) {
+		rxe_stage_run(qp, RXE_STAGE_RESP);
 		n = rxe_resp_run(qp, budget);
-	if (qp->attr.qp_state != RXE_QPS_ERR)
+	}
+	if (qp->attr.qp_state != RXE_QPS_ERR) {
+		rxe_stage_run(qp, RXE_STAGE_COMP);
 		rxe_comp_retire(qp);
-	if (qp->attr.qp_state != RXE_QPS_ERR)
+	}
+	if (qp->attr.qp_state != RXE_QPS_ERR) {
+		rxe_stage_run(qp, RXE_STAGE_REQ);
 		n += rxe_req_run(qp, budget);
+	}
 	return n;
 }
 

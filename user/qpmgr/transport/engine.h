@@ -14,6 +14,7 @@
 struct rxe_stats {
 	const struct rxe_hca *hca;
 	uint64_t count[RXE_HW_COUNT];
+	bool unflushed; /* sent in this burst, not handed on; the engine's thread */
 };
 
 #define RXE_MAX_HCAS 256 /* devices that one engine counts for at a time */

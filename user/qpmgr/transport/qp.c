@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qp.h"
+#include "stage.h"
 #include "ring.h"
 
 /* ---- geometry ------------------------------------------------------------------- */
@@ -281,6 +282,7 @@ static void take_fields(struct rxe_qp *qp, const struct rxe_qp_attr *a, uint32_t
 static void to_reset(struct rxe_qp *qp)
 {
 	stop(qp);
+	rxe_stage_forget(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->comm_est = false;
 	/* What was posted is forgotten. */
@@ -386,10 +388,8 @@ void rxe_qp_doorbell(struct rxe_qp *qp)
 {
 	if (qp->attr.qp_state == RXE_QPS_ERR)
 		rxe_flush_run(qp);
-	else if (qp->engine->params.fast_req)
+	else if (rxe_stage_direct(qp, RXE_STAGE_REQ))
 		rxe_req_run(qp, RXE_QP_QUANTUM);
-	else
-		rxe_qp_kick(qp);
 }
 
 void rxe_qp_event(struct rxe_qp *qp, enum rxe_event_kind kind)
@@ -404,6 +404,7 @@ void rxe_qp_send_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	rxe_stat_add(qp->stats, RXE_HW_SENT_PKTS, 1);
 	rxe_stat_add(qp->stats, RXE_HW_SENT_BYTES, pkt->hdr_len + pkt->payload_len + pkt->pad);
 	e->ops->pkt_send(e->ctx, qp->hca, pkt);
+	rxe_stage_sent(qp);
 }
 
 struct rxe_pktinfo rxe_qp_pktinfo(const struct rxe_qp *qp, enum rxe_op op, uint32_t psn)

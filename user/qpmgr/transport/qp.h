@@ -113,6 +113,7 @@ struct rxe_qp {
 	struct rxe_qp *hash_next;
 	TAILQ_ENTRY(rxe_qp) run_link;
 	bool queued, destroyed;
+	uint32_t deferred; /* bit of each stage put off until after the burst (stage.h) */
 	struct rxe_qp_init init;
 	struct rxe_qp_attr attr; /* qp_state is the state */
 	uint32_t mtu;		 /* path MTU, bytes */

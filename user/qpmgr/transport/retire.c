@@ -9,6 +9,7 @@
 #include "copy.h"
 #include "qp.h"
 #include "ring.h"
+#include "stage.h"
 
 #define NO_EVENT 0xff
 
@@ -356,10 +357,8 @@ uint32_t rxe_resp_run(struct rxe_qp *qp, uint32_t budget)
 /* At once, or when the burst is over, as fast_resp says. */
 void rxe_resp_update(struct rxe_qp *qp)
 {
-	if (qp->engine->params.fast_resp)
+	if (rxe_stage_direct(qp, RXE_STAGE_RESP))
 		rxe_resp_run(qp, RXE_QP_QUANTUM);
-	else
-		rxe_qp_kick(qp);
 }
 
 void rxe_resp_copied(struct rxe_xfer *x)

@@ -145,6 +145,11 @@ struct rxe_engine_ops {
 				     uint32_t payload_len, uint32_t pad);
 	/* Sends and takes ownership. Never fails: what cannot go is lost. */
 	void (*pkt_send)(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt);
+	/*
+	 * What hca's QPs have sent goes on to the wire now, for fast_arb.
+	 * Optional: without it all of it waits for the end of the burst.
+	 */
+	void (*pkt_flush)(void *ctx, struct rxe_hca *hca);
 	/* Gives back a received packet, or one allocated and not sent. */
 	void (*pkt_free)(void *ctx, struct rxe_pkt *pkt);
 	/*
@@ -189,11 +194,17 @@ struct rxe_engine_ops {
 	H(DROP_PKEY, drop_pkey) H(DROP_QKEY, drop_qkey) \
 	H(DROP_LENGTH, drop_length) H(DROP_NO_RECV, drop_no_receive_wqe) \
 	H(DROP_SEQ, drop_sequence) H(DROP_BUSY, drop_busy)
+/* Runs of each stage: at once (fast_*), and those put off until after the burst. */
+#define RXE_STAGE_COUNTERS(H) \
+	H(REQ_DIRECT, req_runs_direct) H(REQ_DEFERRED, req_runs_deferred) \
+	H(COMP_DIRECT, comp_runs_direct) H(COMP_DEFERRED, comp_runs_deferred) \
+	H(RESP_DIRECT, resp_runs_direct) H(RESP_DEFERRED, resp_runs_deferred) \
+	H(ARB_DIRECT, arb_runs_direct) H(ARB_DEFERRED, arb_runs_deferred)
 #define RXE_HW_ENUM(SYM, name) RXE_HW_##SYM,
 enum rxe_hw_counter {
 	RXE_HW_COUNTERS(RXE_HW_ENUM) RXE_HW_DRIVER_COUNT,
 	RXE_HW_BEFORE_DROPS = RXE_HW_DRIVER_COUNT - 1,
-	RXE_DROP_COUNTERS(RXE_HW_ENUM) RXE_HW_COUNT
+	RXE_DROP_COUNTERS(RXE_HW_ENUM) RXE_STAGE_COUNTERS(RXE_HW_ENUM) RXE_HW_COUNT
 };
 #undef RXE_HW_ENUM
 
@@ -389,6 +400,11 @@ void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pk
  * round robin. True: more work is ready now.
  */
 bool rxe_engine_run(struct rxe_engine *e, uint32_t budget);
+/*
+ * After a burst, as the owner hands on what hca's QPs have sent: counts that,
+ * if there was anything (see ops->pkt_flush).
+ */
+void rxe_engine_burst_end(struct rxe_engine *e, struct rxe_hca *hca);
 /* When the next timer is due, UINT64_MAX when there is none. */
 uint64_t rxe_engine_next_timer(const struct rxe_engine *e);
 /* Counters of this engine on one device, summed by the reader. Any thread. */
