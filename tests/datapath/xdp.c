@@ -31,7 +31,7 @@ static void open_end(struct bed_end *e, uint32_t workers)
 	if (ret)
 		fail_msg("open: %s (%s)", err, strerror(-ret));
 	for (uint32_t w = 0; w < workers; w++)
-		assert_int_equal(rxe_dp_xdp.qp_set(e->dp, QPN + w, w, RXE_CLASS_RC, true), 0);
+		assert_int_equal(rxe_dp_xdp.qp_set(e->dp, QPN + w, w, RXE_CLASS_RC, true, NULL), 0);
 }
 
 /* One packet over the wire, checked byte by byte. */
@@ -230,11 +230,11 @@ static void steering(void **state)
 	bed_send(&b->end[0], &s);
 	assert_false(bed_wait(rx, 1));
 	assert_int_equal(bed_stat(rx, "drop_no_qp"), 1);
-	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, false);
+	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, false, NULL);
 	bed_send(&b->end[0], &s);
 	assert_false(bed_wait(rx, 1));
 	assert_int_equal(bed_stat(rx, "drop_qp_state"), 1);
-	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, true);
+	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, true, NULL);
 	bed_send(&b->end[0], &s);
 	assert_true(bed_wait(rx, 1));
 	assert_int_equal(rx->got.worker, 1);

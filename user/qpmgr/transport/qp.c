@@ -403,6 +403,7 @@ void rxe_qp_send_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 
 	rxe_stat_add(qp->stats, RXE_HW_SENT_PKTS, 1);
 	rxe_stat_add(qp->stats, RXE_HW_SENT_BYTES, pkt->hdr_len + pkt->payload_len + pkt->pad);
+	pkt->loops = rxe_mcast_loops(qp, pkt);
 	e->ops->pkt_send(e->ctx, qp->hca, pkt);
 }
 

@@ -93,6 +93,7 @@ struct ucq {
 };
 
 struct ucmd;
+struct umcast;
 struct uqp {
 	struct uobj o;
 	struct upd *pd;
@@ -106,6 +107,8 @@ struct uqp {
 	bool	 sq_sig_all;
 	struct rxe_qp_geometry geo;
 	struct rxe_route *route;	/* of the current address vector */
+	union rxe_ip peer;		/* its destination */
+	LIST_HEAD(, umcast) mcast;	/* groups that it is in */
 	uint32_t async_sent;
 	bool	 dying;
 	struct ucmd *destroy_cmd;	/* answered when the QP is released */
@@ -216,6 +219,8 @@ int ucmd_modify_qp(struct ucmd *cmd);
 int ucmd_ex_modify_qp(struct ucmd *cmd);
 int ucmd_query_qp(struct ucmd *cmd);
 int ucmd_destroy_qp(struct ucmd *cmd);
+int ucmd_attach_mcast(struct ucmd *cmd);
+int ucmd_detach_mcast(struct ucmd *cmd);
 
 /* What teardown calls; each needs the object to be unused. */
 void upd_destroy(struct upd *pd);
@@ -223,6 +228,7 @@ void umr_destroy(struct umr *mr);
 void uah_destroy(struct uah *ah);
 void ucq_destroy(struct ucq *cq);
 void uqp_destroy(struct uqp *qp, struct ucmd *cmd);	/* cmd may be NULL */
+void uqp_detach_all(struct uqp *qp);	/* from its multicast groups */
 /* Ends one of ctx->holds; the context may have waited for it. */
 void uctx_unhold(struct uctx *ctx);
 
