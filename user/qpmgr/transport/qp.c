@@ -360,6 +360,11 @@ void rxe_qp_query(struct rxe_qp *qp, struct rxe_qp_attr *attr)
 	}
 }
 
+void rxe_qp_block_self_lb(struct rxe_qp *qp)
+{
+	qp->init.block_self_lb = true;
+}
+
 void *rxe_qp_owner(const struct rxe_qp *qp)
 {
 	return qp->init.owner;

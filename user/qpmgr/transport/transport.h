@@ -369,6 +369,8 @@ void rxe_qp_query(struct rxe_qp *qp, struct rxe_qp_attr *attr);
 void rxe_qp_destroy(struct rxe_qp *qp);
 /* New send work requests may be in the ring. */
 void rxe_qp_doorbell(struct rxe_qp *qp);
+/* As init.block_self_lb, before the QP leaves RESET. */
+void rxe_qp_block_self_lb(struct rxe_qp *qp);
 void *rxe_qp_owner(const struct rxe_qp *qp);
 uint32_t rxe_qp_num(const struct rxe_qp *qp);
 enum rxe_qp_state rxe_qp_get_state(const struct rxe_qp *qp);

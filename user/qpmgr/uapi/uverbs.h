@@ -183,6 +183,8 @@ void uverbs_write(struct uctx *ctx, const void *bytes, size_t len, ureply reply,
 void uverbs_ioctl(struct uctx *ctx, const void *bytes, size_t len, ureply reply, void *arg);
 /* *fd: a duplicate of the memfd for the client. */
 int uverbs_mmap(struct uctx *ctx, uint64_t offset, uint64_t length, int *fd);
+/* RXE_IPC_QP_FLAGS, see there. -EINVAL, -EOPNOTSUPP (flags not known). */
+int uqp_set_flags(struct uctx *ctx, uint32_t qp_handle, uint32_t create_flags);
 void uverbs_channel_close(struct uctx *ctx, uint32_t id);
 /* Descriptors and size of OPEN's reply: doorbell memfd, then eventfds. */
 uint32_t uctx_doorbell_fds(struct uctx *ctx, int *fds);

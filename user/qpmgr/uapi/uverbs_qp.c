@@ -229,6 +229,30 @@ int ucmd_ex_create_qp(struct ucmd *cmd)
 	return create(cmd, cmd->in, &r->base);
 }
 
+static void block_on_worker(struct rxe_worker *w, void *arg)
+{
+	struct uqp *qp = arg;
+
+	(void)w;
+	rxe_qp_block_self_lb(qp->qp);
+}
+
+int uqp_set_flags(struct uctx *ctx, uint32_t qp_handle, uint32_t create_flags)
+{
+	struct uqp *qp = uobj_find(ctx, UOBJ_QP, qp_handle);
+
+	if (ctx->dead)
+		return -EIO;
+	if (create_flags & ~BLOCK_SELF_LB)
+		return -EOPNOTSUPP;
+	if (!qp || qp->dying || qp->type != RXE_QPT_UD ||
+	    rxe_qp_get_state(qp->qp) != RXE_QPS_RESET)
+		return -EINVAL;
+	if (create_flags)
+		rxe_worker_call(qp->worker, block_on_worker, qp);
+	return 0;
+}
+
 /* ---- modify ------------------------------------------------------------------------- */
 
 struct modify_call {
