@@ -201,8 +201,7 @@ static void update_link(struct rxe_dev *dev, const struct rxe_link *l)
 	update_mac(dev, l);
 	port_event = update_port_state(dev, l);
 	rxe_sysfs_write_dev(dev); /* before the event: whoever hears it may look */
-	if (dev->netdev_up)
-		rxe_group_rejoin(dev);
+	rxe_group_sync(dev);
 	if (port_event)
 		rxe_uverbs_dev_event(dev, dev->netdev_up ? RXE_EV_PORT_ACTIVE : RXE_EV_PORT_ERR);
 }
@@ -231,7 +230,7 @@ static void on_addr(struct rxe_netns *ns, enum rxe_rtnl_change c, const struct r
 		return;
 	rxe_gid_addr_event(dev, c, a);
 	if (c == RXE_RTNL_NEW)
-		rxe_group_rejoin(dev); /* IPv6 may have been off until now */
+		rxe_group_sync(dev); /* IPv6 may have been off until now */
 }
 
 /* Events were lost: ask for everything again. */

@@ -20,6 +20,8 @@
 #include "netns.h"
 #include "rxe/bpf_abi.h"
 
+#define IPV6_MIN_MTU 1280
+
 struct rxe_group_sock {
 	LIST_ENTRY(rxe_group_sock) link;
 	int fd, family;
@@ -30,7 +32,7 @@ struct rxe_group_sock {
 struct rxe_group {
 	LIST_ENTRY(rxe_group) link;
 	union rxe_ip gid;
-	struct rxe_group_sock *sock;
+	struct rxe_group_sock *sock; /* NULL: the netdev has no IPv6 now */
 };
 
 static int family_of(const union rxe_ip *gid)
@@ -123,18 +125,24 @@ static int join_somewhere(struct rxe_dev *dev, struct rxe_group *g)
 	err = change_membership(s->fd, &g->gid, dev->ifindex, true);
 done:
 	s->used += !err;
-	g->sock = s;
+	if (!err)
+		g->sock = s;
 	sock_put(s);
 	return err;
 }
 
 static void leave(struct rxe_dev *dev, struct rxe_group *g)
 {
+	struct rxe_group_sock *s = g->sock;
+
+	if (!s)
+		return;
+	g->sock = NULL;
 	/* It fails when the netdev is gone, which has ended the membership. */
-	change_membership(g->sock->fd, &g->gid, dev->ifindex, false);
-	g->sock->full = false;
-	g->sock->used--;
-	sock_put(g->sock);
+	change_membership(s->fd, &g->gid, dev->ifindex, false);
+	s->full = false;
+	s->used--;
+	sock_put(s);
 }
 
 /* ---- groups ---------------------------------------------------------------------- */
@@ -191,18 +199,21 @@ void rxe_group_leave(struct rxe_dev *dev, const union rxe_ip *gid)
 	log_debug("device %s: left the group %s", dev->name, rxe_ip_str(gid, text));
 }
 
-void rxe_group_rejoin(struct rxe_dev *dev)
+/* Down and up, memberships stay; an MTU too small for IPv6 ends those of IPv6. */
+void rxe_group_sync(struct rxe_dev *dev)
 {
+	bool no_six = dev->netdev_mtu < IPV6_MIN_MTU;
 	struct rxe_group *g;
 	char text[RXE_IP_STRLEN];
 
 	LIST_FOREACH (g, &dev->groups, link) {
-		int err = change_membership(g->sock->fd, &g->gid, dev->ifindex, true);
+		int err = 0;
 
-		if (!err)
-			log_info("device %s: joined the group %s again", dev->name,
-				 rxe_ip_str(&g->gid, text));
-		else if (err != -EADDRINUSE) /* else it is still a member */
+		if (no_six && family_of(&g->gid) == AF_INET6)
+			leave(dev, g);
+		else if (!g->sock)
+			err = join_somewhere(dev, g);
+		if (err)
 			log_warn("device %s: joining the group %s again: %s", dev->name,
 				 rxe_ip_str(&g->gid, text), strerror(-err));
 	}

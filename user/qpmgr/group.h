@@ -15,7 +15,7 @@
  */
 int rxe_group_join(struct rxe_dev *dev, const union rxe_ip *gid);
 void rxe_group_leave(struct rxe_dev *dev, const union rxe_ip *gid);
-/* The netdev came up, or changed: what the kernel forgot is joined again. */
-void rxe_group_rejoin(struct rxe_dev *dev);
+/* The netdev changed: what the kernel forgot is joined again. */
+void rxe_group_sync(struct rxe_dev *dev);
 
 #endif
