@@ -169,7 +169,7 @@ static void flip_icrc(struct frame *f)
 /* Another host: byte 15 behind the IPv4 header's start, or the last of IPv6's source. */
 static void other_source(struct frame *f)
 {
-	f->bytes[f->l3 + (f->v6 ? 23 : 15)] ^= 1;
+	f->bytes[f->l3 + (f->v6 ? 23 : 15)] ^= 4;
 }
 static void own_source(struct frame *f)
 {
@@ -197,7 +197,7 @@ static void unicast_source_group(struct frame *f)
 }
 static void flip_source_ip(struct frame *f)
 {
-	f->bytes[f->l3 + 15] ^= 1;
+	f->bytes[f->l3 + 15] ^= 4;
 }
 
 /* clang-format off */
@@ -376,6 +376,7 @@ static void opcodes(void **state)
 			struct frame_spec s = {
 				.opcode = RXE_OPCODE(class, op),
 				.ext_len = ops[i].ext,
+				.v6 = class == RXE_CLASS_UC, /* its peer's */
 				.qpn = class == RXE_CLASS_RC   ? TEST_RC_QPN
 				       : class == RXE_CLASS_UC ? TEST_UC_QPN
 							       : TEST_UD_QPN,
