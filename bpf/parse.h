@@ -28,7 +28,8 @@
 
 /* A RoCEv2 frame. Offsets from its start; lengths are the headers' claims. */
 struct rxe_frame {
-	struct rxe_bpf_addr dip __attribute__((aligned(4)));
+	struct rxe_bpf_addr dip __attribute__((aligned(8)));
+	struct rxe_bpf_addr sip __attribute__((aligned(8)));
 	struct rxe_bth bth;
 	__u16 l3_off;
 	__u16 bth_off;
@@ -75,7 +76,7 @@ static __always_inline enum rxe_bpf_counter next_header_verdict(__u8 nexthdr)
 static __always_inline enum rxe_bpf_counter parse_ipv4(void *l3, void *end, struct rxe_frame *f)
 {
 	struct iphdr *ip = l3;
-	__u32 *dip = (__u32 *)f->dip.ip;
+	__u32 *dip = (__u32 *)f->dip.ip, *sip = (__u32 *)f->sip.ip;
 
 	if ((void *)(ip + 1) > end || ip->version != 4 || ip->ihl < 5)
 		return RXE_CNT_PASS_OTHER;
@@ -89,6 +90,8 @@ static __always_inline enum rxe_bpf_counter parse_ipv4(void *l3, void *end, stru
 	f->l4_claim = bpf_ntohs(ip->tot_len) - sizeof(*ip);
 	dip[2] = bpf_htonl(0xffff);
 	dip[3] = ip->daddr;
+	sip[2] = bpf_htonl(0xffff);
+	sip[3] = ip->saddr;
 	return RXE_CNT_STEERED;
 }
 
@@ -102,6 +105,7 @@ static __always_inline enum rxe_bpf_counter parse_ipv6(void *l3, void *end, stru
 	f->ecn = (ip->flow_lbl[0] >> 4) & 3;
 	f->l4_claim = bpf_ntohs(ip->payload_len);
 	__builtin_memcpy(f->dip.ip, &ip->daddr, sizeof(f->dip.ip));
+	__builtin_memcpy(f->sip.ip, &ip->saddr, sizeof(f->sip.ip));
 	return next_header_verdict(ip->nexthdr);
 }
 

@@ -76,6 +76,29 @@ static __always_inline __u32 destination(const struct rxe_frame *f,
 	return 0;
 }
 
+/* From one of our own addresses: such frames never cross a wire. */
+static __always_inline bool own_source(const struct rxe_frame *f)
+{
+	__u32 *flags = bpf_map_lookup_elem(&addrs, &f->sip);
+
+	return flags && *flags & RXE_ADDR_UNICAST;
+}
+
+/* Our one P_Key is a full member's, so limited ones of its partition are let in. */
+static __always_inline bool pkey_ok(const struct rxe_frame *f)
+{
+	return (bpf_ntohs(f->bth.pkey) & RXE_PKEY_MASK) == (RXE_DEFAULT_PKEY & RXE_PKEY_MASK);
+}
+
+static __always_inline bool peer_ok(const struct rxe_frame *f, const struct rxe_bpf_qp *qp)
+{
+	const __u32 *a = (const __u32 *)f->sip.ip, *b = (const __u32 *)qp->peer;
+
+	if (!(qp->state & RXE_BPF_QP_PEER))
+		return true;
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+}
+
 /* The QP that takes the frame: its worker, or the verdict why there is none. */
 static __always_inline enum rxe_bpf_counter find_qp(const struct rxe_frame *f, __u32 dest,
 						    __u32 *worker)
@@ -88,13 +111,19 @@ static __always_inline enum rxe_bpf_counter find_qp(const struct rxe_frame *f, _
 		return RXE_CNT_DROP_NO_QP;
 	if (dest == RXE_ADDR_MULTICAST || qpn == RXE_GSI_QPN) {
 		*worker = RXE_CONTROL_WORKER;
-		return op_class == RXE_CLASS_UD ? RXE_CNT_STEERED : RXE_CNT_DROP_STATE;
+		if (op_class != RXE_CLASS_UD)
+			return RXE_CNT_DROP_STATE;
+		return pkey_ok(f) ? RXE_CNT_STEERED : RXE_CNT_DROP_PKEY;
 	}
 	qp = bpf_map_lookup_elem(&qpns, &qpn);
 	if (!qp)
 		return RXE_CNT_DROP_NO_QP;
 	if (!(qp->state & RXE_BPF_QP_RECEIVES) || qp->op_class != op_class)
 		return RXE_CNT_DROP_STATE;
+	if (!pkey_ok(f))
+		return RXE_CNT_DROP_PKEY;
+	if (!peer_ok(f, qp))
+		return RXE_CNT_DROP_PEER;
 	*worker = qp->worker;
 	return RXE_CNT_STEERED;
 }
@@ -122,6 +151,8 @@ static __always_inline enum rxe_bpf_counter judge(struct xdp_md *ctx, struct rxe
 		return RXE_CNT_PASS_FOREIGN;
 	if (rxe_malformed(f, bpf_xdp_get_buff_len(ctx)))
 		return RXE_CNT_DROP_MALFORMED;
+	if (own_source(f))
+		return RXE_CNT_DROP_OWN_SOURCE;
 	verdict = find_qp(f, dest, &worker);
 	if (verdict != RXE_CNT_STEERED)
 		return verdict;

@@ -12,7 +12,7 @@ prints() { info | grep -qE "$1"; }
 attr() { check "$1 $2" has "$1" "$2"; }
 
 two_hosts
-ktap_plan 28
+ktap_plan 31
 check "ibv_devices lists it" eval "verbs 1 ibv_devices | grep -qw $DEV"
 attr transport 'InfiniBand (0)'
 attr vendor_id 0xffffff
@@ -27,6 +27,9 @@ attr max_pd 1048576
 attr max_qp_rd_atom 128
 attr atomic_cap 'ATOMIC_HCA (1)'
 attr max_ah 32767
+attr max_mcast_grp 8192
+attr max_mcast_qp_attach 56
+attr max_total_mcast_qp_attach 458752
 attr phys_port_cnt 1
 attr max_pkeys 64
 attr state 'PORT_ACTIVE (4)'

@@ -13,6 +13,10 @@ import zlib
 ROCE_PORT = 4791
 UD_SEND_ONLY = 0x64
 RC_SEND_ONLY = 0x04
+RC_WRITE_ONLY = 0x0a
+RC_READ_REQUEST = 0x0c
+RC_ACK = 0x11
+ACK_REQ = 0x80000000
 ETH_LEN = 14
 
 
@@ -22,6 +26,14 @@ def bth(opcode, qpn, psn=0, pad=0, pkey=0xffff, flags=0):
 
 def deth(qkey, sqpn):
     return struct.pack(">II", qkey, sqpn)
+
+
+def reth(va, rkey, length):
+    return struct.pack(">QII", va, rkey, length)
+
+
+def aeth(syndrome, msn=0):
+    return struct.pack(">I", syndrome << 24 | msn)
 
 
 def ipv4_checksum(header):
@@ -72,16 +84,17 @@ def flipped(data, byte, bit):
     return data[:byte] + bytes([data[byte] ^ 1 << bit]) + data[byte + 1:]
 
 
-def raw_socket(netns, netdev):
-    """An AF_PACKET socket on a netdev of another namespace, given by path."""
+def raw_socket(netns, netdev, protocol=0):
+    """An AF_PACKET socket on a netdev of another namespace, given by path;
+    protocol 3 (ETH_P_ALL): it receives too."""
     libc = ctypes.CDLL(None, use_errno=True)
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     away = os.open(netns, os.O_RDONLY)
     clone_newnet = 0x40000000
     if libc.setns(away, clone_newnet):
         raise OSError(ctypes.get_errno(), "setns " + netns)
-    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-    s.bind((netdev, 0))
+    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(protocol))
+    s.bind((netdev, protocol))
     libc.setns(home, clone_newnet)
     os.close(home)
     os.close(away)

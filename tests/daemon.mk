@@ -9,7 +9,8 @@ unit_uioctl_OBJ := user/qpmgr/uapi/uverbs_ioctl.c
 unit_loop_OBJ   := user/qpmgr/loop.c
 unit_doorbell_OBJ := user/qpmgr/doorbell.c
 unit_detached_OBJ := user/qpmgr/detached.c
-DAEMON_UNITS := idmap mem event uioctl loop doorbell detached
+unit_relay_OBJ := user/qpmgr/relay.c user/qpmgr/detached.c
+DAEMON_UNITS := idmap mem event uioctl loop doorbell detached relay
 
 define daemon_unit
 $(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))

@@ -2,7 +2,7 @@
 # Tests of devices, GIDs, routes and NETLINK_RDMA: the real code around a
 # recording datapath. Each tests/devices/NAME.c but env.c is one program.
 
-DEVICES_SRC := $(addprefix user/qpmgr/,netns.c rtnl.c rtnl_parse.c gid.c neigh.c device.c \
+DEVICES_SRC := $(addprefix user/qpmgr/,netns.c rtnl.c rtnl_parse.c gid.c group.c neigh.c device.c \
 	device_rules.c authority.c idmap.c loop.c log.c dev_pins.c pin_tree.c) $(wildcard user/qpmgr/uapi/nldev*.c user/qpmgr/uapi/sysfs*.c)
 DEVICES_TESTS := $(patsubst tests/devices/%.c,$(B)/tests/devices_%,$(filter-out tests/devices/env.c,$(wildcard tests/devices/*.c)))
 

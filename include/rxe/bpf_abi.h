@@ -19,13 +19,13 @@
 
 #include <linux/types.h>
 
-#define RXE_BPF_ABI_VERSION	1u
+#define RXE_BPF_ABI_VERSION	2u
 #define RXE_BPF_ABI_MAGIC	0x52584531u	/* "RXE1" */
 #define RXE_BPF_ABI_MAP		".rodata.abi"	/* the kernel's name of that map */
 #define RXE_MAX_WORKERS		16
 #define RXE_MAX_QUEUES		64		/* receive queues of one netdev */
 #define RXE_MAX_BPF_QPS		(1u << 20)
-#define RXE_MAX_BPF_ADDRS	4096		/* own addresses and joined groups */
+#define RXE_MAX_BPF_ADDRS	16384		/* own addresses and joined groups */
 #define RXE_CONTROL_WORKER	0		/* takes QP1 and multicast */
 
 struct rxe_bpf_abi {
@@ -52,11 +52,14 @@ struct rxe_bpf_config {
 
 /* state bit: the QP is in RTR, RTS, SQD or SQE, i.e. it takes packets. */
 #define RXE_BPF_QP_RECEIVES	1u
+/* state bit: a connected QP; only frames from peer are its. */
+#define RXE_BPF_QP_PEER		2u
 struct rxe_bpf_qp {
 	__u32 worker;
 	__u8  op_class;		/* RXE_CLASS_*: only opcodes of this class match */
 	__u8  state;
 	__u16 pad;
+	__u8  peer[16];		/* as struct rxe_bpf_addr */
 };
 
 /*
@@ -92,9 +95,12 @@ struct rxe_rx_meta {
 	C(PASS_FOREIGN,	"pass_foreign",		"pass", "RoCEv2, but not to a MAC and IP of this device") \
 	C(PASS_ORPHAN,	"pass_no_daemon",	"pass", "no live rxed behind this program") \
 	C(DROP_MALFORMED, "drop_malformed",	"drop", "bad lengths, version or opcode") \
+	C(DROP_OWN_SOURCE, "drop_own_source",	"drop", "from an address of this device: forged or reflected") \
 	C(DROP_ICRC,	"drop_icrc",		"drop", "ICRC mismatch") \
 	C(DROP_NO_QP,	"drop_no_qp",		"drop", "destination QPN unknown") \
 	C(DROP_STATE,	"drop_qp_state",	"drop", "QP not receiving, or of another service type") \
+	C(DROP_PKEY,	"drop_pkey",		"drop", "P_Key of another partition") \
+	C(DROP_PEER,	"drop_wrong_peer",	"drop", "not from the address that the QP is connected to") \
 	C(DROP_NO_SOCK,	"drop_no_socket",	"drop", "no socket of the worker on this receive queue") \
 	C(DROP_META,	"drop_no_metadata",	"drop", "no room for metadata in front of the frame")
 

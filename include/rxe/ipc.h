@@ -38,6 +38,7 @@ enum rxe_ipc_type {
 	RXE_IPC_NETLINK,	/* netlink messages; replies the same, MORE until the last */
 	RXE_IPC_SYSFS_SYNC,	/* path below /sys ("class/...", no NUL): bring it up to date */
 	RXE_IPC_STAT,		/* replies: text lines "SCOPE NAME VALUE\n", MORE until the last */
+	RXE_IPC_QP_FLAGS,	/* struct rxe_ipc_qp_flags */
 };
 
 #define RXE_IPC_F_REPLY_FD	1u	/* request: answer on the last descriptor */
@@ -71,6 +72,15 @@ struct rxe_ipc_mmap {
 };
 struct rxe_ipc_mmap_reply {
 	uint64_t file_offset;	/* where in the memfd the mapping begins */
+};
+
+/*
+ * Creation flags (IB_UVERBS_QP_CREATE_*) of a UD QP that is in RESET, for those
+ * that the provider would not pass on: BLOCK_MULTICAST_LOOPBACK.
+ */
+struct rxe_ipc_qp_flags {
+	uint32_t qp_handle;
+	uint32_t create_flags;
 };
 
 /*

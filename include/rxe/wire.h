@@ -17,6 +17,7 @@
 #define RXE_MULTICAST_QPN	0xffffffu
 #define RXE_GSI_QPN		1u
 #define RXE_DEFAULT_PKEY	0xffffu
+#define RXE_PKEY_MASK		0x7fffu		/* without the bit of full membership */
 
 /* CRC-32 state after eight 0xff bytes from state ~0: the masked LRH stand-in. */
 #define RXE_ICRC_SEED		0xdebb20e3u

@@ -19,8 +19,8 @@ const uint8_t test_group4[16] = {
 const uint8_t test_group6[16] = {0xff, 0x0e, [12] = 0xaa, [13] = 0xbb, [14] = 0xcc, [15] = 0xdd};
 
 static const uint8_t peer_mac[6] = {0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee};
-static const uint8_t peer_ip4[4] = {10, 9, 0, 3};
-static const uint8_t peer_ip6[16] = {0xfd, 0x00, [15] = 0x99};
+const uint8_t test_peer4[16] = {[10] = 0xff, [11] = 0xff, [12] = 10, [13] = 9, [15] = 3};
+const uint8_t test_peer6[16] = {0xfd, 0x00, [15] = 0x99};
 
 void put16(uint8_t *p, uint32_t v)
 {
@@ -64,7 +64,7 @@ static uint32_t build_ip(uint8_t *p, const struct frame_spec *s, uint32_t udp_le
 		put16(p + 4, udp_len);
 		p[6] = 17;
 		p[7] = 64;
-		memcpy(p + 8, peer_ip6, 16);
+		memcpy(p + 8, test_peer6, 16);
 		memcpy(p + 24, s->multicast ? test_group6 : test_ip6, 16);
 		return 40;
 	}
@@ -76,7 +76,7 @@ static uint32_t build_ip(uint8_t *p, const struct frame_spec *s, uint32_t udp_le
 	p[8] = 64;
 	p[9] = 17;
 	put16(p + 10, random());
-	memcpy(p + 12, peer_ip4, 4);
+	memcpy(p + 12, test_peer4 + 12, 4);
 	memcpy(p + 16, (s->multicast ? test_group4 : test_ip4) + 12, 4);
 	return 20;
 }

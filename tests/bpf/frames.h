@@ -33,6 +33,7 @@ struct frame {
 extern const uint8_t test_mac[6], test_group4_mac[6], test_group6_mac[6];
 extern const uint8_t test_ip4[16], test_ip6[16]; /* IPv4 as ::ffff:a.b.c.d */
 extern const uint8_t test_group4[16], test_group6[16];
+extern const uint8_t test_peer4[16], test_peer6[16]; /* where frames come from */
 
 /* Payload and extension bytes come from random(); the ICRC is set. */
 void frame_build(struct frame *f, const struct frame_spec *spec);

@@ -73,6 +73,16 @@ void harness_set_qp(struct harness *h, uint32_t qpn, uint8_t op_class, uint8_t s
 	update(h->qpns, &qpn, &qp);
 }
 
+void harness_set_peer(struct harness *h, uint32_t qpn, uint8_t op_class, const uint8_t peer[16])
+{
+	struct rxe_bpf_qp qp = {.worker = TEST_WORKER,
+				.op_class = op_class,
+				.state = RXE_BPF_QP_RECEIVES | RXE_BPF_QP_PEER};
+
+	memcpy(qp.peer, peer, sizeof(qp.peer));
+	update(h->qpns, &qpn, &qp);
+}
+
 void harness_set_crc_disable(struct harness *h, uint32_t value)
 {
 	uint32_t zero = 0;
@@ -134,7 +144,7 @@ static void fill_maps(struct harness *h)
 	harness_set_addr(h, test_group4, RXE_ADDR_MULTICAST);
 	harness_set_addr(h, test_group6, RXE_ADDR_MULTICAST);
 	harness_set_qp(h, TEST_RC_QPN, RXE_CLASS_RC, RXE_BPF_QP_RECEIVES);
-	harness_set_qp(h, TEST_UC_QPN, RXE_CLASS_UC, RXE_BPF_QP_RECEIVES);
+	harness_set_peer(h, TEST_UC_QPN, RXE_CLASS_UC, test_peer6);
 	harness_set_qp(h, TEST_UD_QPN, RXE_CLASS_UD, RXE_BPF_QP_RECEIVES);
 	harness_set_qp(h, TEST_IDLE_QPN, RXE_CLASS_RC, 0);
 	harness_set_socket(h, TEST_WORKER, 0, 1);

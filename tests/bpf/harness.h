@@ -49,6 +49,8 @@ int harness_can_split(struct harness *h);
 void harness_set_config(struct harness *h, const struct rxe_bpf_config *cfg);
 void harness_set_addr(struct harness *h, const uint8_t ip[16], uint32_t flags);
 void harness_set_qp(struct harness *h, uint32_t qpn, uint8_t op_class, uint8_t state);
+/* The same, connected: only frames from peer are its. */
+void harness_set_peer(struct harness *h, uint32_t qpn, uint8_t op_class, const uint8_t peer[16]);
 void harness_set_crc_disable(struct harness *h, uint32_t value);
 void harness_set_socket(struct harness *h, uint32_t worker, uint32_t queue, int present);
 void harness_fill_param(struct harness *h, enum rxe_param_id id, int map_fd);

@@ -20,15 +20,16 @@ struct totals {
 	unsigned int roce, other;
 };
 
-static void destination_of(const struct frame *f, uint8_t ip[16])
+/* The source (0) or destination (1) address. */
+static void address_of(const struct frame *f, int which, uint8_t ip[16])
 {
 	memset(ip, 0, 16);
 	if (f->v6) {
-		memcpy(ip, f->bytes + f->l3 + 24, 16);
+		memcpy(ip, f->bytes + f->l3 + 8 + which * 16, 16);
 		return;
 	}
 	ip[10] = ip[11] = 0xff;
-	memcpy(ip + 12, f->bytes + f->l3 + 16, 4);
+	memcpy(ip + 12, f->bytes + f->l3 + 12 + which * 4, 4);
 }
 
 static void set_up_destination(struct harness *h, const struct frame *f)
@@ -41,7 +42,9 @@ static void set_up_destination(struct harness *h, const struct frame *f)
 
 	memcpy(cfg.mac, f->bytes, 6);
 	harness_set_config(h, &cfg);
-	destination_of(f, ip);
+	address_of(f, 0, ip);
+	harness_set_addr(h, ip, 0); /* it was ours when packets went the other way */
+	address_of(f, 1, ip);
 	harness_set_addr(h, ip, multicast ? RXE_ADDR_MULTICAST : RXE_ADDR_UNICAST);
 	if (qpn != RXE_GSI_QPN && qpn != RXE_MULTICAST_QPN)
 		harness_set_qp(h, qpn, RXE_OP_CLASS(bth[0]), RXE_BPF_QP_RECEIVES);

@@ -166,9 +166,38 @@ static void flip_icrc(struct frame *f)
 {
 	f->bytes[f->icrc] ^= 1;
 }
+/* Another host: byte 15 behind the IPv4 header's start, or the last of IPv6's source. */
+static void other_source(struct frame *f)
+{
+	f->bytes[f->l3 + (f->v6 ? 23 : 15)] ^= 4;
+}
+static void own_source(struct frame *f)
+{
+	if (f->v6)
+		memcpy(f->bytes + f->l3 + 8, test_ip6, 16);
+	else
+		memcpy(f->bytes + f->l3 + 12, test_ip4 + 12, 4);
+}
+static void own_source_other_mac(struct frame *f)
+{
+	own_source(f);
+	other_mac(f);
+}
+static void limited_pkey(struct frame *f)
+{
+	bytes16(f, f->bth + 2, 0x7fff);
+}
+static void other_pkey(struct frame *f)
+{
+	bytes16(f, f->bth + 2, 0x8001);
+}
+static void unicast_source_group(struct frame *f)
+{
+	memcpy(f->bytes + f->l3 + 12, test_group4 + 12, 4);
+}
 static void flip_source_ip(struct frame *f)
 {
-	f->bytes[f->l3 + 15] ^= 1;
+	f->bytes[f->l3 + 15] ^= 4;
 }
 
 /* clang-format off */
@@ -237,6 +266,24 @@ static const struct verdict_case cases[] = {
 	{ "QP0", V4(UD, 0), NULL, false, RXE_CNT_DROP_NO_QP },
 	{ "multicast QPN to own IP", V4(UD, 0xffffff), NULL, false, RXE_CNT_DROP_NO_QP },
 	{ "group, QPN of a QP", GROUP4(UD, TEST_UD_QPN), NULL, false, RXE_CNT_DROP_NO_QP },
+	{ "connected QP, another source", V6(UC, TEST_UC_QPN), other_source, true, RXE_CNT_DROP_PEER },
+	{ "connected QP, the other IP version", V4(UC, TEST_UC_QPN), NULL, false, RXE_CNT_DROP_PEER },
+	{ "UD, another source", V4(UD, TEST_UD_QPN), other_source, true, RXE_CNT_STEERED },
+	{ "own address as source", V4(RC, TEST_RC_QPN), own_source, true, RXE_CNT_DROP_OWN_SOURCE },
+	{ "own IPv6 address as source", V6(UD, TEST_UD_QPN), own_source, true,
+	  RXE_CNT_DROP_OWN_SOURCE },
+	{ "own address as source, to a group", GROUP4(UD, 0xffffff), own_source, true,
+	  RXE_CNT_DROP_OWN_SOURCE },
+	{ "own group as source", V4(UD, TEST_UD_QPN), unicast_source_group, true, RXE_CNT_STEERED },
+	{ "own address as source, another MAC", V4(RC, TEST_RC_QPN), own_source_other_mac, true,
+	  RXE_CNT_PASS_FOREIGN },
+	{ "limited member", V4(RC, TEST_RC_QPN), limited_pkey, true, RXE_CNT_STEERED },
+	{ "limited member, group", GROUP6(UD, 0xffffff), limited_pkey, true, RXE_CNT_STEERED },
+	{ "another partition", V4(RC, TEST_RC_QPN), other_pkey, true, RXE_CNT_DROP_PKEY },
+	{ "another partition, UD", V6(UD, TEST_UD_QPN), other_pkey, true, RXE_CNT_DROP_PKEY },
+	{ "another partition, QP1", V4(UD, 1), other_pkey, true, RXE_CNT_DROP_PKEY },
+	{ "another partition, group", GROUP4(UD, 0xffffff), other_pkey, true, RXE_CNT_DROP_PKEY },
+	{ "another partition, unknown QPN", V4(RC, 0x555555), other_pkey, true, RXE_CNT_DROP_NO_QP },
 	{ "QP not receiving", V4(RC, TEST_IDLE_QPN), NULL, false, RXE_CNT_DROP_STATE },
 	{ "UC to an RC QP", V4(UC, TEST_RC_QPN), NULL, false, RXE_CNT_DROP_STATE },
 	{ "RC to QP1", V4(RC, 1), NULL, false, RXE_CNT_DROP_STATE },
@@ -329,6 +376,7 @@ static void opcodes(void **state)
 			struct frame_spec s = {
 				.opcode = RXE_OPCODE(class, op),
 				.ext_len = ops[i].ext,
+				.v6 = class == RXE_CLASS_UC, /* its peer's */
 				.qpn = class == RXE_CLASS_RC   ? TEST_RC_QPN
 				       : class == RXE_CLASS_UC ? TEST_UC_QPN
 							       : TEST_UD_QPN,
@@ -458,6 +506,7 @@ static void no_metadata(void **state)
 static void qp_state_follows_the_map(void **state)
 {
 	struct harness *h = *state;
+	struct frame_spec group = GROUP4(UD, 0xffffff);
 	uint32_t qpn = TEST_RC_QPN;
 
 	good_frame();
@@ -467,6 +516,16 @@ static void qp_state_follows_the_map(void **state)
 	expect(h, "QP destroyed", RXE_CNT_DROP_NO_QP);
 	harness_set_qp(h, TEST_RC_QPN, RXE_CLASS_RC, RXE_BPF_QP_RECEIVES);
 	expect(h, "QP back", RXE_CNT_STEERED);
+	harness_set_peer(h, TEST_RC_QPN, RXE_CLASS_RC, test_peer6);
+	expect(h, "QP connected to another", RXE_CNT_DROP_PEER);
+	harness_set_peer(h, TEST_RC_QPN, RXE_CLASS_RC, test_peer4);
+	expect(h, "QP connected to it", RXE_CNT_STEERED);
+	harness_set_qp(h, TEST_RC_QPN, RXE_CLASS_RC, RXE_BPF_QP_RECEIVES);
+	harness_set_addr(h, test_group4, 0);
+	frame_build(&f, &group);
+	expect(h, "group left", RXE_CNT_PASS_FOREIGN);
+	harness_set_addr(h, test_group4, RXE_ADDR_MULTICAST);
+	expect(h, "group joined again", RXE_CNT_STEERED);
 }
 
 /* rxed checks this before it adopts an object. */

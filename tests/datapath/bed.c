@@ -335,6 +335,10 @@ static void fill_payload(struct rxe_pkt *pkt, const struct bed_send *s)
 	must(at == s->len + (-s->len & 3), "room for payload and pad");
 }
 
+const union rxe_ip bed_group = {.raw = {[10] = 0xff, 0xff, 239, 9, 1, 2}};
+static const uint8_t group_mac[6] = {0x01, 0x00, 0x5e, 9, 1, 2};
+static struct rxe_route to_group;
+
 bool bed_send(struct bed_end *e, const struct bed_send *s)
 {
 	struct bed_end *to = s->local ? e : &e->bed->end[e == &e->bed->end[0]];
@@ -349,10 +353,16 @@ bool bed_send(struct bed_end *e, const struct bed_send *s)
 		.flow_label = s->flow_label,
 		.route = s->local ? &e->to_self : &e->to_peer,
 	};
+	if (s->group) {
+		memcpy(&to_group.dmac_word, group_mac, sizeof(group_mac));
+		addr.dip = bed_group;
+		addr.route = &to_group;
+	}
 	pkt = rxe_dp_xdp.pkt_alloc(e->dp, s->worker, &addr, RXE_BTH_LEN, s->len, -s->len & 3);
 	if (!pkt)
 		return false;
 	pkt->src_qpn = s->src_qpn;
+	pkt->loops = s->loops;
 	fill_bth(pkt->hdr, s);
 	fill_payload(pkt, s);
 	rxe_dp_xdp.pkt_send(e->dp, s->worker, pkt, !s->no_crc);
@@ -362,15 +372,17 @@ bool bed_send(struct bed_end *e, const struct bed_send *s)
 bool bed_same(const struct bed_end *e, const struct bed_send *s)
 {
 	const struct bed_got *g = &e->got;
-	const struct bed_end *from = s->local ? e : &e->bed->end[e == &e->bed->end[0]];
+	const union rxe_ip *dip = s->group ? &bed_group : &e->ip[s->v6];
+	bool self = s->local || (s->loops && g->loopback);
+	const struct bed_end *from = self ? e : &e->bed->end[e == &e->bed->end[0]];
 	uint8_t hdr[RXE_BTH_LEN];
 
 	fill_bth(hdr, s);
 	if (g->ib_len != RXE_BTH_LEN + s->len + (-s->len & 3) ||
 	    memcmp(g->ib, hdr, sizeof(hdr)) != 0 || g->qpn != s->dst_qpn ||
 	    g->ip_version != (s->v6 ? 6 : 4) || g->ecn != (s->traffic_class & 3) ||
-	    g->loopback != s->local || memcmp(&g->sip, &from->ip[s->v6], 16) != 0 ||
-	    memcmp(&g->dip, &e->ip[s->v6], 16) != 0)
+	    g->loopback != self || memcmp(&g->sip, &from->ip[s->v6], 16) != 0 ||
+	    memcmp(&g->dip, dip, 16) != 0)
 		return false;
 	for (uint32_t i = 0; i < s->len; i++)
 		if (g->ib[RXE_BTH_LEN + i] != pattern(s->seed, i))

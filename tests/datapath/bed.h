@@ -65,12 +65,15 @@ void bed_step(struct bed_end *e);
 bool bed_wait(struct bed_end *e, uint32_t n);
 uint64_t bed_stat(struct bed_end *e, const char *name);
 
+extern const union rxe_ip bed_group; /* IPv4 */
+
 struct bed_send {
 	uint32_t worker, src_qpn, dst_qpn, len;
 	uint8_t opcode, traffic_class, hop_limit;
 	uint32_t flow_label;
 	bool v6, local, no_crc;
-	uint32_t seed; /* of the payload's pattern */
+	bool group, loops; /* to bed_group; the sender's own QPs are in it */
+	uint32_t seed;	   /* of the payload's pattern */
 };
 /* Sends one packet from e; false when there was no room. */
 bool bed_send(struct bed_end *e, const struct bed_send *s);

@@ -43,7 +43,7 @@ static void open_end(struct bed_end *e)
 {
 	if (bed_open(e, 1, err, sizeof(err)))
 		fail_msg("open: %s", err);
-	assert_int_equal(rxe_dp_xdp.qp_set(e->dp, QPN, 0, RXE_CLASS_RC, true), 0);
+	assert_int_equal(rxe_dp_xdp.qp_set(e->dp, QPN, 0, RXE_CLASS_RC, true, NULL), 0);
 }
 
 static uint32_t attached_prog(struct bed_end *e)

@@ -99,7 +99,7 @@ static struct bed *receiver(uint32_t mtu)
 
 	if (bed_open(&b->end[1], 1, err, sizeof(err)))
 		fail_msg("open: %s", err);
-	rxe_dp_xdp.qp_set(b->end[1].dp, QPN, 0, RXE_CLASS_RC, true);
+	rxe_dp_xdp.qp_set(b->end[1].dp, QPN, 0, RXE_CLASS_RC, true, NULL);
 	return b;
 }
 

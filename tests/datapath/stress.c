@@ -176,7 +176,7 @@ static void stress(uint32_t queues, uint32_t each, uint32_t len)
 		if (bed_open(&b->end[i], WORKERS, err, sizeof(err)))
 			fail_msg("open: %s", err);
 		for (uint32_t w = 0; w < WORKERS; w++)
-			rxe_dp_xdp.qp_set(b->end[i].dp, QPN + w, w, RXE_CLASS_RC, true);
+			rxe_dp_xdp.qp_set(b->end[i].dp, QPN + w, w, RXE_CLASS_RC, true, NULL);
 	}
 	set_up(b, each, len);
 	for (uint32_t i = 0; i < 2 * WORKERS; i++)

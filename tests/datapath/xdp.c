@@ -31,7 +31,7 @@ static void open_end(struct bed_end *e, uint32_t workers)
 	if (ret)
 		fail_msg("open: %s (%s)", err, strerror(-ret));
 	for (uint32_t w = 0; w < workers; w++)
-		assert_int_equal(rxe_dp_xdp.qp_set(e->dp, QPN + w, w, RXE_CLASS_RC, true), 0);
+		assert_int_equal(rxe_dp_xdp.qp_set(e->dp, QPN + w, w, RXE_CLASS_RC, true, NULL), 0);
 }
 
 /* One packet over the wire, checked byte by byte. */
@@ -230,11 +230,11 @@ static void steering(void **state)
 	bed_send(&b->end[0], &s);
 	assert_false(bed_wait(rx, 1));
 	assert_int_equal(bed_stat(rx, "drop_no_qp"), 1);
-	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, false);
+	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, false, NULL);
 	bed_send(&b->end[0], &s);
 	assert_false(bed_wait(rx, 1));
 	assert_int_equal(bed_stat(rx, "drop_qp_state"), 1);
-	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, true);
+	rxe_dp_xdp.qp_set(rx->dp, 500, 1, RXE_CLASS_RC, true, NULL);
 	bed_send(&b->end[0], &s);
 	assert_true(bed_wait(rx, 1));
 	assert_int_equal(rx->got.worker, 1);
@@ -304,6 +304,63 @@ static void loopback(void **state)
 	assert_int_equal(bed_stat(e, "xsk_tx_packets"), 0);
 	s.local = true;
 	bed_send(e, &s); /* left in the queue: close() frees it */
+	bed_free(b);
+}
+
+/* To a group: on the wire, and once more to this device when it is in it. */
+static void multicast(void **state)
+{
+	struct bed *b = open_bed(9000, 1, 2);
+	struct bed_end *tx = &b->end[0], *rx = &b->end[1];
+	struct bed_send s = a_send(4096, 3);
+
+	(void)state;
+	s.group = true;
+	s.dst_qpn = RXE_MULTICAST_QPN;
+	s.opcode = 0x64; /* UD SEND_ONLY */
+	s.worker = 1;
+	assert_true(bed_send(tx, &s));
+	assert_false(bed_wait(rx, 1));
+	assert_int_equal(bed_stat(rx, "pass_foreign"), 1); /* nobody joined */
+	assert_int_equal(tx->nr_got, 0);
+	rxe_dp_xdp.addr_set(rx->dp, &bed_group, RXE_ADDR_MULTICAST);
+	s.loops = true;
+	for (s.len = 8; s.len <= 4096; s.len += 511) {
+		uint32_t n = rx->nr_got;
+
+		assert_true(bed_send(tx, &s));
+		assert_true(bed_wait(rx, n + 1));
+		assert_true(bed_wait(tx, n + 1));
+		assert_true(bed_same(rx, &s));
+		assert_true(bed_same(tx, &s));
+		assert_int_equal(rx->got.worker, RXE_CONTROL_WORKER);
+		assert_int_equal(tx->got.worker, RXE_CONTROL_WORKER);
+		assert_true(tx->got.loopback);
+		assert_false(rx->got.loopback);
+	}
+	bed_free(b);
+}
+
+/* A connected QP has one peer; what this device never sends it does not take. */
+static void wrong_peer(void **state)
+{
+	struct bed *b = open_bed(1500, 1, 2);
+	struct bed_end *rx = &b->end[1];
+	struct bed_send s = a_send(64, 5);
+
+	(void)state;
+	rxe_dp_xdp.qp_set(rx->dp, QPN, 0, RXE_CLASS_RC, true, &rx->ip[0]);
+	s.dst_qpn = QPN;
+	bed_send(&b->end[0], &s);
+	assert_false(bed_wait(rx, 1));
+	assert_int_equal(bed_stat(rx, "drop_wrong_peer"), 1);
+	rxe_dp_xdp.qp_set(rx->dp, QPN, 0, RXE_CLASS_RC, true, &b->end[0].ip[0]);
+	bed_send(&b->end[0], &s);
+	assert_true(bed_wait(rx, 1));
+	rxe_dp_xdp.addr_set(rx->dp, &b->end[0].ip[0], RXE_ADDR_UNICAST);
+	bed_send(&b->end[0], &s);
+	assert_false(bed_wait(rx, 2));
+	assert_int_equal(bed_stat(rx, "drop_own_source"), 1);
 	bed_free(b);
 }
 
@@ -389,6 +446,8 @@ int main(void)
 		cmocka_unit_test(steering),
 		cmocka_unit_test(bad_icrc_and_crc_disable),
 		cmocka_unit_test(loopback),
+		cmocka_unit_test(multicast),
+		cmocka_unit_test(wrong_peer),
 		cmocka_unit_test(link_down),
 	};
 

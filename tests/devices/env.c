@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "neigh.h"
 #include "params.h"
+#include "rxe/bpf_abi.h"
 #include "uapi/sysfs_file.h"
 
 struct rxed rxed;
@@ -108,7 +110,7 @@ static void dp_close(struct rxe_dp *dp)
 static int dp_addr_set(struct rxe_dp *dp, const union rxe_ip *ip, uint32_t flags)
 {
 	(void)dp;
-	assert_int_equal(flags, 1);
+	assert_int_equal(flags, rxe_ip_is_multicast(ip) ? RXE_ADDR_MULTICAST : RXE_ADDR_UNICAST);
 	assert_true(env.nr_addrs < ENV_MAX_ADDRS);
 	env.addrs[env.nr_addrs++] = *ip;
 	return 0;

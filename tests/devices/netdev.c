@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "gid.h"
+#include "group.h"
 #include "neigh.h"
 #include "netns.h"
 
@@ -685,6 +686,125 @@ static void lost_events_are_made_up_for(void **state)
 	assert_true(dp_has("10.19.0.88"));
 }
 
+/* ---- multicast groups ---------------------------------------------------------- */
+
+/* Is va a member, for the network and for the link? arg: "GROUP MAC". */
+static bool is_member(void *arg)
+{
+	char cmd[256], ip[64], mac[32];
+
+	assert_int_equal(sscanf(arg, "%63s %31s", ip, mac), 2);
+	snprintf(cmd, sizeof(cmd),
+		 "m=$(ip maddr show dev va); echo \"$m\" | grep -qw 'inet6*  *%s' && "
+		 "echo \"$m\" | grep -q 'link  *%s'",
+		 ip, mac);
+	return system(cmd) == 0;
+}
+
+static bool is_no_member(void *arg)
+{
+	return !is_member(arg);
+}
+
+#define GROUP4 "239.129.2.3 01:00:5e:01:02:03"
+#define GROUP6 "ff0e::aa:bbcc 33:33:00:aa:bb:cc"
+
+static void join(const char *ip)
+{
+	union rxe_ip gid = env_ip(ip);
+
+	assert_int_equal(rxe_group_join(dev, &gid), 0);
+	assert_true(dp_has(ip));
+}
+
+static void leave(const char *ip)
+{
+	union rxe_ip gid = env_ip(ip);
+
+	rxe_group_leave(dev, &gid);
+	assert_false(dp_has(ip));
+}
+
+static void groups_are_joined_and_left(void **state)
+{
+	(void)state;
+	create();
+	join("239.129.2.3");
+	join("ff0e::aa:bbcc");
+	assert_true(is_member(GROUP4));
+	assert_true(is_member(GROUP6));
+	leave("239.129.2.3");
+	assert_false(is_member(GROUP4));
+	assert_true(is_member(GROUP6));
+	leave("ff0e::aa:bbcc");
+	assert_false(is_member(GROUP6));
+	assert_true(LIST_EMPTY(&dev->groups));
+	assert_true(LIST_EMPTY(&dev->group_socks));
+}
+
+/* One socket takes 20 IPv4 groups; a group left makes room for another. */
+static void more_groups_than_a_socket_takes(void **state)
+{
+	char ip[32];
+
+	(void)state;
+	create();
+	for (int i = 0; i < 50; i++) {
+		snprintf(ip, sizeof(ip), "239.1.1.%d", i);
+		join(ip);
+	}
+	join("239.129.2.3");
+	assert_true(is_member(GROUP4));
+	leave("239.129.2.3");
+	leave("239.1.1.7");
+	join("239.129.2.3");
+	for (int i = 0; i < 50; i++) {
+		snprintf(ip, sizeof(ip), "239.1.1.%d", i);
+		leave(ip);
+	}
+	assert_true(is_member(GROUP4));
+	leave("239.129.2.3");
+	assert_true(LIST_EMPTY(&dev->group_socks));
+}
+
+static void groups_outlive_the_link(void **state)
+{
+	bool down = false, up = true;
+
+	(void)state;
+	create();
+	join("239.129.2.3");
+	join("ff0e::aa:bbcc");
+	env_sh("ip link set va down");
+	assert_true(env_wait(port_is, &down, 2000));
+	env_sh("ip link set va up");
+	assert_true(env_wait(port_is, &up, 2000));
+	assert_true(is_member(GROUP4));
+	assert_true(env_wait(is_member, GROUP6, 2000));
+	env_sh("ip link set va mtu 1000"); /* no IPv6: the kernel forgets */
+	assert_true(env_wait(is_no_member, GROUP6, 2000));
+	env_sh("ip link set va mtu 1500");
+	assert_true(env_wait(is_member, GROUP6, 5000));
+	assert_true(is_member(GROUP4));
+	leave("239.129.2.3");
+	leave("ff0e::aa:bbcc");
+	assert_false(is_member(GROUP6));
+}
+
+static void a_group_that_cannot_be_joined_leaves_nothing(void **state)
+{
+	union rxe_ip gid = env_ip("ff0e::aa:bbcc");
+
+	(void)state;
+	env_sh("ip link set va mtu 1000");
+	create();
+	assert_true(rxe_group_join(dev, &gid) < 0);
+	assert_false(dp_has("ff0e::aa:bbcc"));
+	assert_true(LIST_EMPTY(&dev->groups));
+	assert_true(LIST_EMPTY(&dev->group_socks));
+	rxe_group_leave(dev, &gid); /* harmless */
+}
+
 #define NETDEV_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -715,6 +835,10 @@ int main(void)
 		NETDEV_TEST(a_route_becomes_local_with_the_address),
 		NETDEV_TEST(a_forgotten_neighbour_is_asked_for_again),
 		NETDEV_TEST(lost_events_are_made_up_for),
+		NETDEV_TEST(groups_are_joined_and_left),
+		NETDEV_TEST(more_groups_than_a_socket_takes),
+		NETDEV_TEST(groups_outlive_the_link),
+		NETDEV_TEST(a_group_that_cannot_be_joined_leaves_nothing),
 	};
 
 	env_private_netns();

@@ -25,6 +25,9 @@ const struct rxe_limits sim_limits = {
 	.max_mr = 4096,
 	.max_ah = 64,
 	.max_rd_atomic = 128,
+	.max_mcast_grp = 4,
+	.max_mcast_qp_attach = 3,
+	.max_total_mcast_qp_attach = 6,
 };
 
 union rxe_ip sim_ip(uint32_t v4)
@@ -100,8 +103,7 @@ static void pkt_free(void *ctx, struct rxe_pkt *pkt)
 	free(p);
 }
 
-/* Into new memory, as the real one: who keeps a pointer into the old is found out. */
-static struct rxe_pkt *pkt_detach(void *ctx, struct rxe_pkt *pkt)
+static struct rxe_pkt *pkt_copy(void *ctx, const struct rxe_pkt *pkt)
 {
 	struct sim_host *h = ctx;
 	struct sim_pkt *old = pkt->dp, *p = new_pkt(h, old->len);
@@ -115,9 +117,20 @@ static struct rxe_pkt *pkt_detach(void *ctx, struct rxe_pkt *pkt)
 	p->pkt.ip = p->ip;
 	p->pkt.detached = true;
 	cut(h, p, p->pkt.hdr_len);
-	pkt_free(ctx, pkt);
-	h->detached++;
+	h->copied++;
 	return &p->pkt;
+}
+
+/* Into new memory, as the real one: who keeps a pointer into the old is found out. */
+static struct rxe_pkt *pkt_detach(void *ctx, struct rxe_pkt *pkt)
+{
+	struct sim_host *h = ctx;
+	struct rxe_pkt *moved = pkt_copy(ctx, pkt);
+
+	pkt_free(ctx, pkt);
+	h->copied--;
+	h->detached++;
+	return moved;
 }
 
 static void pkt_send(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt)
@@ -141,6 +154,12 @@ static void pkt_flush(void *ctx, struct rxe_hca *hca)
 
 void sim_host_rx(struct sim_host *h, const union rxe_ip *sip, const uint8_t *bytes, uint32_t len)
 {
+	sim_host_rx_to(h, sip, &h->ip, false, bytes, len);
+}
+
+void sim_host_rx_to(struct sim_host *h, const union rxe_ip *sip, const union rxe_ip *dip,
+		    bool loopback, const uint8_t *bytes, uint32_t len)
+{
 	struct sim_pkt *p = new_pkt(h, len);
 
 	memcpy(p->bytes, bytes, len);
@@ -149,11 +168,12 @@ void sim_host_rx(struct sim_host *h, const union rxe_ip *sip, const uint8_t *byt
 	cut(h, p, p->pkt.hdr_len);
 	p->ip[0] = 0x45;
 	memcpy(p->ip + 12, sip->raw + 12, 4);
-	memcpy(p->ip + 16, h->ip.raw + 12, 4);
+	memcpy(p->ip + 16, dip->raw + 12, 4);
 	p->pkt.ip = p->ip;
 	p->pkt.ip_version = 4;
 	p->pkt.sip = *sip;
-	p->pkt.dip = h->ip;
+	p->pkt.dip = *dip;
+	p->pkt.loopback = loopback;
 	rxe_engine_rx(h->engine, &h->hca, &p->pkt);
 }
 
@@ -299,6 +319,7 @@ static const struct rxe_engine_ops ops = {
 	.pkt_flush = pkt_flush,
 	.pkt_free = pkt_free,
 	.pkt_detach = pkt_detach,
+	.pkt_copy = pkt_copy,
 	.copy = copy,
 	.cq_event = cq_event,
 	.async_event = async_event,
@@ -402,6 +423,7 @@ void sim_qp_init(struct sim_qp *s, struct sim_host *h, const struct sim_qp_caps 
 		.send_cq = send_cq->cq,
 		.recv_cq = recv_cq->cq,
 		.sq_sig_all = caps->sq_sig_all,
+		.block_self_lb = caps->block_self_lb,
 		.owner = s,
 	};
 

@@ -46,7 +46,7 @@ struct sim_host {
 	/* what must be 0 at the end */
 	unsigned int live_pkts, live_copies, live_qps;
 	/* what happened */
-	unsigned int nr_events, nr_cq_events, detached, flushes;
+	unsigned int nr_events, nr_cq_events, detached, flushes, copied;
 	struct {
 		enum rxe_event_kind kind;
 		void *obj;
@@ -63,6 +63,9 @@ void sim_host_finish_copies(struct sim_host *h, uint64_t until);
 uint64_t sim_host_next_copy(const struct sim_host *h);
 /* A packet of `len` bytes (BTH to pad) arrives from `sip`. */
 void sim_host_rx(struct sim_host *h, const union rxe_ip *sip, const uint8_t *bytes, uint32_t len);
+/* The same to `dip`, perhaps sent by this very device. */
+void sim_host_rx_to(struct sim_host *h, const union rxe_ip *sip, const union rxe_ip *dip,
+		    bool loopback, const uint8_t *bytes, uint32_t len);
 unsigned int sim_host_count_events(const struct sim_host *h, enum rxe_event_kind kind);
 union rxe_ip sim_ip(uint32_t v4);
 
@@ -88,7 +91,7 @@ struct sim_qp {
 struct sim_qp_caps {
 	enum rxe_qp_type type;
 	uint32_t qpn, pdn, send_wr, recv_wr, send_sge, recv_sge, inline_data;
-	bool sq_sig_all;
+	bool sq_sig_all, block_self_lb;
 };
 
 void sim_cq_init(struct sim_cq *cq, struct sim_host *h, uint32_t cqe);

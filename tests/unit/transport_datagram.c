@@ -118,6 +118,41 @@ static void bad_handles(void **state)
 	}
 }
 
+static struct rxe_address sent_along;
+
+static void note_address(struct sim_host *h, const uint8_t *bytes, uint32_t len,
+			 const struct rxe_pkt *pkt)
+{
+	(void)h;
+	(void)bytes;
+	(void)len;
+	sent_along = *pkt->addr;
+}
+
+/* The path is the AH's: a client that writes another into its WQE changes nothing. */
+static void path_in_the_wqe(void **state)
+{
+	struct rxe_send_wqe *wqe;
+	struct sim_wr wr;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &ud);
+	b.h.tx = note_address;
+	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
+	wqe = (void *)b.qp.sq.buf->data; /* the first element */
+	assert_true(sim_post_send(&b.qp, &wr));
+	assert_int_equal(wqe->wr.wr_id, wr.wr_id);
+	memset(&wqe->wr.wr.ud.av, 0x99, sizeof(wqe->wr.wr.ud.av));
+	rxe_qp_doorbell(b.qp.qp);
+	bed_run(&b);
+	bed_wc(&b.scq, 1, 0);
+	assert_memory_equal(&sent_along.sip, &b.h.ip, sizeof(b.h.ip));
+	assert_memory_equal(&sent_along.dip, &b.peer, sizeof(b.peer));
+	assert_int_equal(sent_along.sgid_index, 0);
+	bed_fini(&b);
+}
+
 /* The AH goes while the payload is fetched: nothing is sent along a dead route. */
 static void handle_destroyed_meanwhile(void **state)
 {
@@ -169,6 +204,7 @@ int main(void)
 		BED_TEST_WITH(send_datagram, &bed_ud),
 		BED_TEST_WITH(oversize, &bed_ud),
 		cmocka_unit_test(bad_handles),
+		cmocka_unit_test(path_in_the_wqe),
 		cmocka_unit_test(handle_destroyed_meanwhile),
 		cmocka_unit_test(qp1),
 	};

@@ -36,6 +36,35 @@ static void who_may_talk(void **state)
 	assert_int_equal(bed_count(b, RXE_HW_SENT_PKTS), 1);
 }
 
+/* Only the peer's address, and only by the address that the QP is connected by. */
+static void addresses_of_a_connection(void **state)
+{
+	union rxe_ip stranger = sim_ip(0x0a000003), other = sim_ip(0x0a000063);
+	uint8_t bytes[RXE_MAX_IB_HDR];
+	struct rxe_pktinfo i;
+	struct sim_wr wr;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &bed_rc);
+	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
+	bed_post(&b, &wr);
+	bed_sent(&b, RXE_OP_SEND_ONLY);
+	i = bed_pkt(&b, RXE_OP_ACK, BED_SQ_PSN);
+	rxe_pkt_build(bytes, &i, 0);
+	sim_host_rx(&b.h, &stranger, bytes, i.op->hdr_len);
+	sim_host_rx_to(&b.h, &b.peer, &other, false, bytes, i.op->hdr_len);
+	sim_host_rx_to(&b.h, &b.h.ip, &b.peer, false, bytes,
+		       i.op->hdr_len); /* the wrong way round */
+	bed_run(&b);
+	assert_int_equal(bed_count(&b, RXE_HW_DROP_PEER), 3);
+	bed_no_wc(&b.scq);
+	sim_host_rx(&b.h, &b.peer, bytes, i.op->hdr_len);
+	bed_run(&b);
+	bed_wc(&b.scq, 1, 0);
+	bed_fini(&b);
+}
+
 static void states_that_do_not_receive(void **state)
 {
 	struct bed_options o = bed_rc;
@@ -178,6 +207,7 @@ static void junk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_of_a_connection),
 		BED_TEST(who_may_talk),	       cmocka_unit_test(states_that_do_not_receive),
 		BED_TEST(round_robin),	       BED_TEST(many_qps_are_found),
 		BED_TEST(counters_per_device), cmocka_unit_test(junk),

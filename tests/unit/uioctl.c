@@ -7,6 +7,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+
 #include "uapi/uverbs_ioctl.h"
 
 /* What uverbs_ioctl.c calls and these tests do not reach. */
@@ -105,7 +108,8 @@ static void take_reply(void *arg, int status, const void *bytes, size_t len, int
 	(void)fd;
 	reply_status = status;
 	reply_len = len;
-	memcpy(reply_bytes, bytes, len);
+	if (len)
+		memcpy(reply_bytes, bytes, len);
 }
 
 static void a_reply_reads_back(void **state)
@@ -127,12 +131,88 @@ static void a_reply_reads_back(void **state)
 	assert_int_equal(uioctl_attr(&back, 2)->kind, RXE_ATTR_FD);
 }
 
+/* ---- the GID table ------------------------------------------------------------- */
+
+static struct rxe_dev gid_dev = {.ifindex = 7};
+static struct uctx gid_ctx = {.dev = &gid_dev, .opened = true};
+
+static int query_table(uint64_t size, uint16_t room, uint64_t flags)
+{
+	struct {
+		struct rxe_ipc_ioctl h;
+		struct rxe_ipc_attr a[4];
+	} m = {.h = {.object_id = UVERBS_OBJECT_DEVICE,
+		     .method_id = UVERBS_METHOD_QUERY_GID_TABLE,
+		     .num_attrs = 4}};
+
+	m.a[0] = (struct rxe_ipc_attr){
+		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, .len = 8, .data = size};
+	m.a[1] = (struct rxe_ipc_attr){
+		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, .len = 4, .data = flags};
+	m.a[2] = (struct rxe_ipc_attr){
+		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, .len = room};
+	m.a[3] = (struct rxe_ipc_attr){
+		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, .len = 8};
+	reply_len = 0;
+	uverbs_ioctl(&gid_ctx, &m, sizeof(m), take_reply, NULL);
+	return reply_status;
+}
+
+/* Entry i as the caller sees it; it has 2. */
+static const struct ib_uverbs_gid_entry *entry(unsigned int i, uint64_t size)
+{
+	static struct uioctl back;
+	const uint8_t *bytes;
+	size_t len;
+	uint64_t n;
+
+	assert_int_equal(uioctl_parse(&back, reply_bytes, reply_len), 0);
+	memcpy(&n,
+	       reply_bytes +
+		       uioctl_attr(&back, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES)->data_off,
+	       sizeof(n));
+	assert_int_equal(n, 2);
+	bytes = uioctl_bytes(&back, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, &len);
+	assert_int_equal(len, 2 * size);
+	return (const void *)(bytes + i * size);
+}
+
+static void gid_table_of_any_entry_size(void **state)
+{
+	static const uint64_t sizes[] = {sizeof(struct ib_uverbs_gid_entry), 40, 24};
+	const struct ib_uverbs_gid_entry *e;
+
+	(void)state;
+	gid_dev.gids[1].valid = true;
+	gid_dev.gids[1].ip.raw[15] = 0x11;
+	gid_dev.gids[5].valid = true; /* 2 to 4 are holes */
+	gid_dev.gids[5].ip.raw[15] = 0x55;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(query_table(sizes[i], (uint16_t)(4 * sizes[i]), 0), 0);
+		e = entry(0, sizes[i]);
+		assert_int_equal(((const uint8_t *)e)[15], 0x11);
+		assert_int_equal(e->gid_index, 1);
+		e = entry(1, sizes[i]);
+		assert_int_equal(e->gid_index, 5);
+		assert_int_equal(e->port_num, 1);
+		if (sizes[i] >= sizeof(*e))
+			assert_int_equal(e->netdev_ifindex, 7);
+	}
+	assert_int_equal(query_table(32, 32, 0), -EINVAL); /* room for one of two */
+	assert_int_equal(query_table(32, 65, 0), -EINVAL);
+	assert_int_equal(query_table(0, 64, 0), -EINVAL);
+	assert_int_equal(query_table(32, 16, 0), -EINVAL);
+	assert_int_equal(query_table(32, 64, 1), -EINVAL);
+	assert_int_equal(query_table(16384, 49152, 0), -ENOSPC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_inline_and_pointed_at),
 		cmocka_unit_test(refuses_forged_sizes),
 		cmocka_unit_test(a_reply_reads_back),
+		cmocka_unit_test(gid_table_of_any_entry_size),
 	};
 
 	return cmocka_run_group_tests_name("uioctl", tests, NULL, NULL);

@@ -45,6 +45,20 @@ struct rxe_pkt *rxe_detached_copy(struct rxe_detached *d, const struct rxe_pkt *
 	return &b->pkt;
 }
 
+void rxe_detached_hand_over(struct rxe_detached *d, struct rxe_pkt *pkt)
+{
+	struct block *b = pkt->dp;
+
+	d->bytes -= b->size;
+}
+
+void rxe_detached_take(struct rxe_detached *d, struct rxe_pkt *pkt)
+{
+	struct block *b = pkt->dp;
+
+	d->bytes += b->size;
+}
+
 void rxe_detached_free(struct rxe_detached *d, struct rxe_pkt *pkt)
 {
 	struct block *b = pkt->dp;

@@ -17,6 +17,9 @@ struct rxe_detached {
 
 /* A copy of pkt, marked detached, or NULL: out of memory, or RXE_DETACHED_MAX is reached. */
 struct rxe_pkt *rxe_detached_copy(struct rxe_detached *d, const struct rxe_pkt *pkt);
+/* It leaves d's account for another worker's. */
+void rxe_detached_hand_over(struct rxe_detached *d, struct rxe_pkt *pkt);
+void rxe_detached_take(struct rxe_detached *d, struct rxe_pkt *pkt);
 void rxe_detached_free(struct rxe_detached *d, struct rxe_pkt *pkt);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "dev_pins.h"
 #include "gid.h"
+#include "group.h"
 #include "log.h"
 #include "neigh.h"
 #include "netns.h"
@@ -19,6 +20,9 @@
 
 #define TICK_NS	  250000000ull /* within this, a tunable of the port acts */
 #define FIRST_QPN 16	       /* as the driver's; the lowest are reserved */
+/* The driver's, too. */
+#define MAX_MCAST_GRP	    8192
+#define MAX_MCAST_QP_ATTACH 56
 
 static struct rxe_timer tick_timer;
 
@@ -198,6 +202,7 @@ static void update_link(struct rxe_dev *dev, const struct rxe_link *l)
 	update_mac(dev, l);
 	port_event = update_port_state(dev, l);
 	rxe_sysfs_write_dev(dev); /* before the event: whoever hears it may look */
+	rxe_group_sync(dev);
 	if (port_event)
 		rxe_uverbs_dev_event(dev, dev->netdev_up ? RXE_EV_PORT_ACTIVE : RXE_EV_PORT_ERR);
 }
@@ -222,8 +227,11 @@ static void on_addr(struct rxe_netns *ns, enum rxe_rtnl_change c, const struct r
 {
 	struct rxe_dev *dev = dev_by_netdev(ns, a->ifindex);
 
-	if (dev)
-		rxe_gid_addr_event(dev, c, a);
+	if (!dev)
+		return;
+	rxe_gid_addr_event(dev, c, a);
+	if (c == RXE_RTNL_NEW)
+		rxe_group_sync(dev); /* IPv6 may have been off until now */
 }
 
 /* Events were lost: ask for everything again. */
@@ -308,6 +316,9 @@ static void limits_from_params(struct rxe_limits *lim)
 		.max_fmr = rxe_param(p, RXE_PARAM_MAX_FMR),
 		.max_ah = (1 << 15) - 1,
 		.max_rd_atomic = 128,
+		.max_mcast_grp = MAX_MCAST_GRP,
+		.max_mcast_qp_attach = MAX_MCAST_QP_ATTACH,
+		.max_total_mcast_qp_attach = MAX_MCAST_GRP * MAX_MCAST_QP_ATTACH,
 		/* No memory windows or SRQs are offered: their limits are 0. */
 	};
 }

@@ -58,6 +58,8 @@ struct rxe_dev {
 	struct rxe_hca hca;		/* hca.owner is this */
 	const struct rxe_dp_ops *dp_ops;
 	struct rxe_dp *dp;
+	LIST_HEAD(, rxe_group) groups;	/* group.h: multicast groups joined */
+	LIST_HEAD(, rxe_group_sock) group_socks;
 	struct rxe_idmap qpns;		/* 16 .. 16 + max_qp - 1; device.c sets it up */
 	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_ah;
 	uint32_t live_qps;		/* atomic: engines have not released them */

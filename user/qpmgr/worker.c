@@ -6,6 +6,7 @@
  */
 #include "worker.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +26,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "params.h"
+#include "relay.h"
 #include "rxe/bpf_abi.h"
 #include "rxed.h"
 
@@ -63,6 +65,7 @@ struct rxe_worker {
 	uint32_t ndevs;
 	struct rxe_doorbell_set doorbells;
 	struct rxe_detached detached;
+	struct rxe_relay relay;		/* to this worker */
 
 	/* written by others */
 	_Alignas(64) uint32_t sleeping;
@@ -192,6 +195,13 @@ static struct rxe_pkt *op_pkt_detach(void *ctx, struct rxe_pkt *pkt)
 	return moved;
 }
 
+static struct rxe_pkt *op_pkt_copy(void *ctx, const struct rxe_pkt *pkt)
+{
+	struct rxe_worker *w = ctx;
+
+	return rxe_detached_copy(&w->detached, pkt);
+}
+
 static int op_copy(void *ctx, struct rxe_copy *c)
 {
 	struct rxe_worker *w = ctx;
@@ -223,18 +233,57 @@ static const struct rxe_engine_ops engine_ops = {
 	.pkt_flush = op_pkt_flush,
 	.pkt_free = op_pkt_free,
 	.pkt_detach = op_pkt_detach,
+	.pkt_copy = op_pkt_copy,
 	.copy = op_copy,
 	.cq_event = op_cq_event,
 	.async_event = op_async_event,
 	.qp_released = op_qp_released,
 };
 
-/* The datapath's cfg->rx. */
+static bool is_multicast(const struct rxe_pkt *pkt)
+{
+	const struct rxe_bth *bth = (const void *)pkt->hdr;
+
+	return (be32toh(bth->qpn) & RXE_QPN_MASK) == RXE_MULTICAST_QPN;
+}
+
+/* A copy to every other worker that has QPs in the group. */
+static void relay(struct rxe_worker *w, struct rxe_hca *hca, const struct rxe_pkt *pkt)
+{
+	for (uint32_t i = 0; i < rxed.nr_workers; i++) {
+		struct rxe_worker *to = rxed.workers[i];
+
+		if (to == w || !rxe_mcast_has_member(hca, &pkt->dip, to->engine))
+			continue;
+		if (rxe_relay_put(&to->relay, &w->detached, pkt))
+			rxe_engine_count(w->engine, hca, RXE_HW_DROP_BUSY);
+		else
+			wake(to);
+	}
+}
+
+static uint32_t take_relayed(struct rxe_worker *w, uint32_t budget)
+{
+	struct rxe_pkt *pkt;
+	uint32_t n = 0;
+
+	while (n < budget && (pkt = rxe_relay_get(&w->relay, &w->detached))) {
+		n++;
+		rxe_engine_rx(w->engine, pkt->hca, pkt);
+	}
+	return n;
+}
+
+/* The datapath's cfg->rx. Multicast comes to the control worker only. */
 void rxe_worker_rx(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_pkt *pkt)
 {
+	struct rxe_worker *w = rxed.workers[worker];
+
 	(void)ctx;
 	pkt->hca = hca;
-	rxe_engine_rx(rxed.workers[worker]->engine, hca, pkt);
+	if (worker == RXE_CONTROL_WORKER && is_multicast(pkt))
+		relay(w, hca, pkt);
+	rxe_engine_rx(w->engine, hca, pkt);
 }
 
 /* ---- doorbells of contexts -------------------------------------------------- */
@@ -287,6 +336,8 @@ static void detach_dev(struct rxe_worker *w, void *arg)
 			continue;
 		for (int j = 0; j < a->npfd; j++)
 			epoll_ctl(w->epfd, EPOLL_CTL_DEL, a->pfd[j].fd, NULL);
+		/* The control worker let go first: nothing of dev is relayed after this. */
+		take_relayed(w, UINT32_MAX);
 		rxe_engine_forget_hca(w->engine, &a->dev->hca);
 		*a = w->devs[--w->ndevs];
 		return;
@@ -350,6 +401,7 @@ static bool turn(struct rxe_worker *w)
 
 		work += dev->dp_ops->rx_burst(dev->dp, w->index, RX_BUDGET);
 	}
+	work += take_relayed(w, RX_BUDGET);
 	work += rxe_mem_reap(w->memq);
 	work += rxe_doorbells_scan(&w->doorbells);
 	more = rxe_engine_run(w->engine, TX_BUDGET);
@@ -367,7 +419,7 @@ static bool must_stay_awake(struct rxe_worker *w)
 	if (mailbox_pending(w) || rxe_mem_queue_pending(w->memq) ||
 	    __atomic_load_n(&w->stop, __ATOMIC_RELAXED))
 		return true;
-	if (rxe_doorbells_pending(&w->doorbells))
+	if (rxe_doorbells_pending(&w->doorbells) || rxe_relay_pending(&w->relay))
 		return true;
 	for (uint32_t i = 0; i < w->ndevs; i++)
 		if (w->devs[i].dev->dp_ops->pending(w->devs[i].dev->dp, w->index))
@@ -476,6 +528,7 @@ static void worker_free(struct rxe_worker *w)
 	if (w->wakefd >= 0)
 		close(w->wakefd);
 	rxe_doorbells_free(&w->doorbells);
+	rxe_relay_fini(&w->relay);
 	free(w->devs);
 	free(w);
 }
@@ -497,7 +550,7 @@ static struct rxe_worker *worker_new(uint32_t index, uint32_t poll_us)
 	w->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->engine = rxe_engine_new(&engine_ops, w);
 	w->memq = rxe_mem_queue_new(&waker);
-	if (w->epfd < 0 || w->wakefd < 0 || !w->engine || !w->memq ||
+	if (w->epfd < 0 || w->wakefd < 0 || !w->engine || !w->memq || rxe_relay_init(&w->relay) ||
 	    epoll_ctl(w->epfd, EPOLL_CTL_ADD, w->wakefd, &ev)) {
 		worker_free(w);
 		return NULL;

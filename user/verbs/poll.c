@@ -27,13 +27,13 @@ static _Atomic(poll_cq_fn) provider_poll_cq;
  * libibverbs may be loaded where RTLD_NEXT does not look: as a dependency of a
  * plug-in (Python, UCX). It is loaded, since somebody calls it.
  */
-static open_device_fn find_open_device(void)
+void *rxe_libibverbs(const char *name)
 {
-	open_device_fn fn = (open_device_fn)dlsym(RTLD_NEXT, "ibv_open_device");
+	void *fn = dlsym(RTLD_NEXT, name);
 	void *lib = fn ? NULL : dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
 	if (lib) {
-		fn = (open_device_fn)dlsym(lib, "ibv_open_device");
+		fn = dlsym(lib, name);
 		dlclose(lib);
 	}
 	return fn;
@@ -66,7 +66,7 @@ static int poll_or_yield(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 
 RXE_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	open_device_fn next = find_open_device();
+	open_device_fn next = (open_device_fn)rxe_libibverbs("ibv_open_device");
 	struct ibv_context *context;
 	struct rxe_file *file;
 
@@ -79,6 +79,7 @@ RXE_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	if (file) {
 		atomic_store(&provider_poll_cq, context->ops.poll_cq);
 		context->ops.poll_cq = poll_or_yield;
+		rxe_qp_flags_install(context);
 		rxe_file_put(file);
 	}
 	return context;

@@ -53,9 +53,12 @@ struct rxe_dp_ops {
 		    char *err, size_t errlen);
 	void (*close)(struct rxe_dp *dp);	/* control; workers have let go */
 
-	/* control: steering. op_class: RXE_CLASS_*; receives: state bit. */
+	/*
+	 * control: steering. op_class: RXE_CLASS_*; receives: state bit; peer:
+	 * the only source that a connected QP takes packets from, NULL: any.
+	 */
 	int (*qp_set)(struct rxe_dp *dp, uint32_t qpn, uint32_t worker,
-		      uint8_t op_class, bool receives);
+		      uint8_t op_class, bool receives, const union rxe_ip *peer);
 	void (*qp_clear)(struct rxe_dp *dp, uint32_t qpn);
 	int (*addr_set)(struct rxe_dp *dp, const union rxe_ip *ip, uint32_t flags);
 	void (*addr_clear)(struct rxe_dp *dp, const union rxe_ip *ip);

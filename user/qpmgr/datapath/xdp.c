@@ -355,7 +355,7 @@ static int xdp_open(const struct rxe_dp_config *cfg, struct rxe_dp **out, char *
 /* ---- steering ------------------------------------------------------------------------ */
 
 static int xdp_qp_set(struct rxe_dp *dp, uint32_t qpn, uint32_t worker, uint8_t op_class,
-		      bool receives)
+		      bool receives, const union rxe_ip *peer)
 {
 	struct rxe_bpf_qp qp = {
 		.worker = worker,
@@ -363,6 +363,10 @@ static int xdp_qp_set(struct rxe_dp *dp, uint32_t qpn, uint32_t worker, uint8_t 
 		.state = receives ? RXE_BPF_QP_RECEIVES : 0,
 	};
 
+	if (peer) {
+		qp.state |= RXE_BPF_QP_PEER;
+		memcpy(qp.peer, peer->raw, sizeof(qp.peer));
+	}
 	qpn &= RXE_QPN_MASK;
 	__atomic_store_n(&dp->qpn_worker[qpn], worker + 1, __ATOMIC_RELAXED);
 	return rxe_steer_qp(&dp->steer, qpn, &qp);

@@ -27,7 +27,8 @@
 	W(TX_NO_ROUTE, "xsk_tx_no_route")     \
 	W(EVENT_WAKEUPS, "xsk_event_wakeups") \
 	W(LOOP_PACKETS, "loopback_packets")   \
-	W(LOOP_NO_QP, "loopback_no_qp")
+	W(LOOP_NO_QP, "loopback_no_qp")       \
+	W(LOOP_NO_ROOM, "loopback_no_room")
 #define RXE_XDP_COUNTER_ENUM(SYM, name) RXE_XDP_##SYM,
 enum rxe_xdp_counter { RXE_XDP_COUNTERS(RXE_XDP_COUNTER_ENUM) RXE_XDP_COUNTER_COUNT };
 #undef RXE_XDP_COUNTER_ENUM

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/iov.h"
 #include "datapath/frame.h"
 #include "datapath/xdp.h"
 
@@ -287,10 +288,29 @@ static void send_loopback(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pk
 		rxe_xdp_wake(dp, dst - 1);
 }
 
+/* Multicast goes to the wire and, as a copy, to this device's own QPs. */
+static void loop_copy(struct rxe_dp *dp, uint32_t worker, const struct rxe_pkt *pkt)
+{
+	struct rxe_pkt *copy =
+		rxe_loopback_alloc(&dp->loop, worker, pkt->hdr_len, pkt->payload_len, pkt->pad);
+
+	if (!copy) {
+		count(&dp->worker[worker], RXE_XDP_LOOP_NO_ROOM);
+		return;
+	}
+	memcpy(copy->hdr, pkt->hdr, pkt->hdr_len);
+	rxe_iov_gather(pkt->seg, pkt->nsegs, copy->hdr + copy->hdr_len);
+	copy->addr = pkt->addr;
+	copy->src_qpn = pkt->src_qpn;
+	send_loopback(dp, worker, copy);
+}
+
 void rxe_xdp_pkt_send(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt, bool crc)
 {
 	struct rxe_xdp_worker *w = &dp->worker[worker];
 
+	if (pkt->loops && pkt->addr->route && !pkt->loopback)
+		loop_copy(dp, worker, pkt);
 	if (!pkt->addr->route) {
 		count(w, RXE_XDP_TX_NO_ROUTE);
 		rxe_xdp_pkt_free(dp, worker, pkt);

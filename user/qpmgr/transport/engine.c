@@ -129,6 +129,11 @@ struct rxe_stats *rxe_engine_stats(struct rxe_engine *e, const struct rxe_hca *h
 	return s;
 }
 
+void rxe_engine_count(struct rxe_engine *e, struct rxe_hca *hca, enum rxe_hw_counter c)
+{
+	rxe_stat_add(rxe_engine_stats(e, hca), c, 1);
+}
+
 void rxe_engine_forget_hca(struct rxe_engine *e, const struct rxe_hca *hca)
 {
 	struct rxe_stats *s = find_stats(e, hca, NULL);
@@ -262,7 +267,7 @@ struct rxe_qp *rxe_engine_find_qp(struct rxe_engine *e, struct rxe_hca *hca, uin
 /* Same partition, and not two limited members (the top bit is full membership). */
 static bool pkey_ok(uint16_t a, uint16_t b)
 {
-	return (a & 0x7fff) == (b & 0x7fff) && ((a | b) & 0x8000);
+	return (a & RXE_PKEY_MASK) == (b & RXE_PKEY_MASK) && ((a | b) & ~RXE_PKEY_MASK);
 }
 
 static bool same_ip(const union rxe_ip *a, const union rxe_ip *b)
@@ -270,9 +275,8 @@ static bool same_ip(const union rxe_ip *a, const union rxe_ip *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* Why the QP must not see the packet; RXE_HW_COUNT: it may. */
-static enum rxe_hw_counter check_qp(const struct rxe_qp *qp, const struct rxe_pkt *pkt,
-				    const struct rxe_pktinfo *info)
+enum rxe_hw_counter rxe_engine_check_qp(const struct rxe_qp *qp, const struct rxe_pkt *pkt,
+					const struct rxe_pktinfo *info)
 {
 	enum rxe_qp_state s = qp->attr.qp_state;
 
@@ -303,13 +307,29 @@ static struct rxe_pkt *make_room(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	struct rxe_engine *e = qp->engine;
 	struct rxe_pkt *moved;
 
-	if (!e->ops->pkt_detach ||
+	if (!e->ops->pkt_detach || pkt->detached ||
 	    qp->busy_ops[RXE_XFER_SLOT] + qp->busy_ops[RXE_XFER_COMP] < RXE_DETACH_AFTER)
 		return pkt;
 	moved = e->ops->pkt_detach(e->ctx, pkt);
 	if (!moved)
 		rxe_qp_drop(qp, pkt, RXE_HW_DROP_BUSY);
 	return moved;
+}
+
+void rxe_engine_deliver(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinfo *info)
+{
+	pkt = make_room(qp, pkt);
+	if (!pkt)
+		return;
+	if (info->op->flags & RXE_F_RESP) {
+		rxe_comp_rx(qp, pkt, info);
+		return;
+	}
+	comm_est(qp);
+	if (rxe_qp_is_dgram(qp))
+		rxe_dgram_rx(qp, pkt, info);
+	else
+		rxe_resp_rx(qp, pkt, info);
 }
 
 void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pkt)
@@ -319,30 +339,23 @@ void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pk
 	enum rxe_hw_counter why;
 	struct rxe_qp *qp;
 
-	rxe_stat_add(s, RXE_HW_RCVD_PKTS, 1);
-	rxe_stat_add(s, RXE_HW_RCVD_BYTES, pkt->ib_len);
+	rxe_stat_add(s, RXE_HW_RCVD_PKTS, !pkt->relayed);
+	rxe_stat_add(s, RXE_HW_RCVD_BYTES, pkt->relayed ? 0 : pkt->ib_len);
 	if (rxe_pkt_parse(pkt, &info)) {
 		rxe_engine_drop(e, s, pkt, RXE_HW_DROP_MALFORMED);
 		return;
 	}
+	if (info.qpn == RXE_MULTICAST_QPN) {
+		rxe_mcast_rx(e, hca, pkt, &info);
+		return;
+	}
 	qp = rxe_engine_find_qp(e, hca, info.qpn);
-	why = qp ? check_qp(qp, pkt, &info) : RXE_HW_DROP_NO_QP;
+	why = qp ? rxe_engine_check_qp(qp, pkt, &info) : RXE_HW_DROP_NO_QP;
 	if (why != RXE_HW_COUNT) {
 		rxe_engine_drop(e, s, pkt, why);
 		return;
 	}
-	pkt = make_room(qp, pkt);
-	if (!pkt)
-		return;
-	if (info.op->flags & RXE_F_RESP) {
-		rxe_comp_rx(qp, pkt, &info);
-		return;
-	}
-	comm_est(qp);
-	if (rxe_qp_is_dgram(qp))
-		rxe_dgram_rx(qp, pkt, &info);
-	else
-		rxe_resp_rx(qp, pkt, &info);
+	rxe_engine_deliver(qp, pkt, &info);
 }
 
 /* ---- running ------------------------------------------------------------------------------------ */

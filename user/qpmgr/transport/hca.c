@@ -12,7 +12,8 @@ int rxe_hca_init(struct rxe_hca *hca, const struct rxe_limits *limits)
 	hca->pkey = RXE_DEFAULT_PKEY;
 	hca->mrs = rxe_mr_table_new(limits->max_mr);
 	hca->ahs = rxe_ah_table_new(limits->max_ah);
-	if (hca->mrs && hca->ahs)
+	hca->mcast = rxe_mcast_table_new();
+	if (hca->mrs && hca->ahs && hca->mcast)
 		return 0;
 	rxe_hca_fini(hca);
 	return -ENOMEM;
@@ -22,6 +23,8 @@ void rxe_hca_fini(struct rxe_hca *hca)
 {
 	rxe_mr_table_free(hca->mrs);
 	rxe_ah_table_free(hca->ahs);
+	rxe_mcast_table_free(hca->mcast);
 	hca->mrs = NULL;
 	hca->ahs = NULL;
+	hca->mcast = NULL;
 }

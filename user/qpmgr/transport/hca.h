@@ -16,6 +16,9 @@ static inline uint32_t rxe_ud_mtu(const struct rxe_hca *hca)
 struct rxe_mr_table *rxe_mr_table_new(uint32_t limit);
 void rxe_mr_table_free(struct rxe_mr_table *t);
 
+struct rxe_mcast_table *rxe_mcast_table_new(void);
+void rxe_mcast_table_free(struct rxe_mcast_table *t);
+
 struct rxe_ah_table *rxe_ah_table_new(uint32_t limit);
 void rxe_ah_table_free(struct rxe_ah_table *t);
 /*

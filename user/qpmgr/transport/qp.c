@@ -362,6 +362,11 @@ void rxe_qp_query(struct rxe_qp *qp, struct rxe_qp_attr *attr)
 	}
 }
 
+void rxe_qp_block_self_lb(struct rxe_qp *qp)
+{
+	qp->init.block_self_lb = true;
+}
+
 void *rxe_qp_owner(const struct rxe_qp *qp)
 {
 	return qp->init.owner;
@@ -403,6 +408,7 @@ void rxe_qp_send_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 
 	rxe_stat_add(qp->stats, RXE_HW_SENT_PKTS, 1);
 	rxe_stat_add(qp->stats, RXE_HW_SENT_BYTES, pkt->hdr_len + pkt->payload_len + pkt->pad);
+	pkt->loops = rxe_mcast_loops(qp, pkt);
 	e->ops->pkt_send(e->ctx, qp->hca, pkt);
 	rxe_stage_sent(qp);
 }

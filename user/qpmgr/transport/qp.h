@@ -250,6 +250,19 @@ void rxe_read_drop_tx(struct rxe_qp *qp);
 /* What a packet cannot be sent with any more (the AV changed) is filled again. */
 void rxe_read_rewind(struct rxe_qp *qp);
 
+/* engine.c: a received packet and the QP that it is for */
+/* Why the QP must not see the packet; RXE_HW_COUNT: it may. */
+enum rxe_hw_counter rxe_engine_check_qp(const struct rxe_qp *qp, const struct rxe_pkt *pkt,
+					const struct rxe_pktinfo *info);
+/* Hands it over; pkt is the QP's. */
+void rxe_engine_deliver(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinfo *info);
+
+/* mcast.c */
+void rxe_mcast_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pkt,
+		  const struct rxe_pktinfo *info);
+/* Is what the QP sends to be received on this device too? */
+bool rxe_mcast_loops(const struct rxe_qp *qp, const struct rxe_pkt *pkt);
+
 /* datagram.c */
 void rxe_dgram_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinfo *info);
 

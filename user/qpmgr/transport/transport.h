@@ -73,11 +73,13 @@ struct rxe_pkt {
 	uint8_t	 ecn;
 	bool	 loopback;	/* sent by this device: never crossed a wire */
 	bool	 detached;	/* off the datapath's buffers (ops->pkt_detach) */
+	bool	 relayed;	/* multicast that another engine has counted and served */
 	union rxe_ip sip, dip;
 
 	/* to send only */
 	struct rxe_address *addr;
 	uint32_t src_qpn;	/* picks the UDP source port */
+	bool	 loops;		/* to a group that QPs of this device are in: they get it too */
 
 	struct rxe_hca *hca;	/* set by the owner, for its pkt_free */
 	void *dp;		/* the datapath's own */
@@ -159,6 +161,8 @@ struct rxe_engine_ops {
 	 * where they are.
 	 */
 	struct rxe_pkt *(*pkt_detach)(void *ctx, struct rxe_pkt *pkt);
+	/* A detached copy of a received packet; pkt stays. NULL: no memory. */
+	struct rxe_pkt *(*pkt_copy)(void *ctx, const struct rxe_pkt *pkt);
 	/*
 	 * Starts a copy. 0: done, c->status set, c->done NOT called.
 	 * -EINPROGRESS: c->done(c) follows, on this engine's thread. Copies of
@@ -216,6 +220,8 @@ struct rxe_limits {
 	uint32_t max_cq, max_cqe, max_mr, max_mw, max_fmr, max_ah;
 	uint32_t max_srq, max_srq_wr, max_srq_sge;
 	uint32_t max_rd_atomic;		/* per QP, either direction */
+	/* multicast: groups, QPs in one of them, QPs in all together */
+	uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
 };
 
 /*
@@ -230,6 +236,7 @@ struct rxe_hca {
 	uint16_t pkey;			/* the one P_Key table entry */
 	struct rxe_mr_table *mrs;	/* rxe_mr_table_new() */
 	struct rxe_ah_table *ahs;	/* rxe_ah_table_new() */
+	struct rxe_mcast_table *mcast;	/* rxe_mcast_table_new() */
 	void	*owner;
 };
 
@@ -316,6 +323,7 @@ struct rxe_qp_init {
 	struct rxe_ring sq, rq;		/* elements as rxe_qp_ring_geometry() says */
 	uint32_t max_send_sge, max_recv_sge, max_inline;
 	bool sq_sig_all;
+	bool block_self_lb;	/* UD: what it sends to a group does not come back to it */
 	void *owner;
 };
 
@@ -372,12 +380,34 @@ void rxe_qp_query(struct rxe_qp *qp, struct rxe_qp_attr *attr);
 void rxe_qp_destroy(struct rxe_qp *qp);
 /* New send work requests may be in the ring. */
 void rxe_qp_doorbell(struct rxe_qp *qp);
+/* As init.block_self_lb, before the QP leaves RESET. */
+void rxe_qp_block_self_lb(struct rxe_qp *qp);
 void *rxe_qp_owner(const struct rxe_qp *qp);
 uint32_t rxe_qp_num(const struct rxe_qp *qp);
 enum rxe_qp_state rxe_qp_get_state(const struct rxe_qp *qp);
 enum rxe_qp_type rxe_qp_get_type(const struct rxe_qp *qp);
 /* The QP with this number on this engine, or NULL. */
 struct rxe_qp *rxe_engine_find_qp(struct rxe_engine *e, struct rxe_hca *hca, uint32_t qpn);
+
+/* ---- multicast groups (control thread; engines look up under RCU) -------- */
+
+/* IPv4 224/4 (v4-mapped) or IPv6 ff00::/8. */
+bool rxe_mcast_gid(const union rxe_ip *gid);
+/*
+ * The QP takes what is sent to mgid and 0xffffff from now on; 0 also when it
+ * did already. *first: the group is new. -ENOMEM at one of the limits, -EINVAL
+ * when no groups are offered (as the driver).
+ */
+int rxe_mcast_attach(struct rxe_hca *hca, const union rxe_ip *mgid, struct rxe_qp *qp, bool *first);
+/*
+ * After this no engine uses the QP through mgid; every attachment must be gone
+ * before rxe_qp_destroy(). *last: the group is gone. -EINVAL: it was not in it.
+ */
+int rxe_mcast_detach(struct rxe_hca *hca, const union rxe_ip *mgid, struct rxe_qp *qp, bool *last);
+void rxe_mcast_count(const struct rxe_hca *hca, uint32_t *groups, uint32_t *attached);
+/* Engine threads: has e (NULL: any engine) a QP in the group? */
+bool rxe_mcast_has_member(const struct rxe_hca *hca, const union rxe_ip *mgid,
+			  const struct rxe_engine *e);
 
 /* ---- engine -------------------------------------------------------------- */
 
@@ -393,7 +423,11 @@ void rxe_engine_free(struct rxe_engine *e);	/* no QP is left */
 struct rxe_engine_params *rxe_engine_params(struct rxe_engine *e);
 /* Monotonic; set before each of the calls below. */
 void rxe_engine_set_now(struct rxe_engine *e, uint64_t now_ns);
-/* A received packet; the engine owns it until it calls ops->pkt_free. */
+/*
+ * A received packet; the engine owns it until it calls ops->pkt_free. Of one to
+ * a group it serves its own QPs; the owner gives each engine that has members
+ * (rxe_mcast_has_member) a copy, all but one marked `relayed`.
+ */
 void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pkt);
 /*
  * Timers that are due, then QPs with work, at most `budget` packets in all,
@@ -409,6 +443,8 @@ void rxe_engine_burst_end(struct rxe_engine *e, struct rxe_hca *hca);
 uint64_t rxe_engine_next_timer(const struct rxe_engine *e);
 /* Counters of this engine on one device, summed by the reader. Any thread. */
 const uint64_t *rxe_engine_counters(const struct rxe_engine *e, const struct rxe_hca *hca);
+/* What the owner had to drop for the engine. Its thread. */
+void rxe_engine_count(struct rxe_engine *e, struct rxe_hca *hca, enum rxe_hw_counter c);
 /* The device is going, and no QP of it is left on this engine. */
 void rxe_engine_forget_hca(struct rxe_engine *e, const struct rxe_hca *hca);
 

@@ -226,6 +226,15 @@ static int req_mmap(struct conn *c, struct rxe_ipc_msg *m)
 	return 1;
 }
 
+static int req_qp_flags(struct conn *c, struct rxe_ipc_msg *m)
+{
+	const struct rxe_ipc_qp_flags *in = m->buf;
+
+	if (m->hdr.len < sizeof(*in) || !c->ctx)
+		return -EINVAL;
+	return uqp_set_flags(c->ctx, in->qp_handle, in->create_flags);
+}
+
 static int req_channel_close(struct conn *c, struct rxe_ipc_msg *m)
 {
 	uint32_t id;
@@ -295,6 +304,7 @@ static int (*const requests[])(struct conn *c, struct rxe_ipc_msg *m) = {
 	[RXE_IPC_NETLINK] = req_netlink,
 	[RXE_IPC_SYSFS_SYNC] = req_sysfs_sync,
 	[RXE_IPC_STAT] = req_stat,
+	[RXE_IPC_QP_FLAGS] = req_qp_flags,
 };
 
 static void handle(struct conn *c, struct rxe_ipc_msg *m)

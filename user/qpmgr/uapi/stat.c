@@ -42,6 +42,7 @@ static void line(void *arg, const char *name, uint64_t value)
 static void device(struct report *r, const struct rxe_dev *dev)
 {
 	char below[RXE_DEV_NAME_MAX + 16];
+	uint32_t groups, attached;
 
 	r->scope = dev->name;
 	line(r, "contexts", dev->nr_contexts);
@@ -50,6 +51,9 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	line(r, "cqs", dev->nr_cq);
 	line(r, "qps", dev->nr_qp);
 	line(r, "ahs", dev->nr_ah);
+	rxe_mcast_count(&dev->hca, &groups, &attached);
+	line(r, "mcast_groups", groups);
+	line(r, "mcast_attached", attached);
 	line(r, "port_up", dev->hca.port_up);
 	line(r, "mtu", dev->hca.mtu);
 	for (int i = 0; i < RXE_HW_COUNT; i++)

@@ -57,6 +57,8 @@ static const struct command commands[] = {
 	CMD_EX(MODIFY_QP, modify_qp, IN(modify_qp), OUT(ex_modify_qp)),
 	CMD(QUERY_QP, query_qp, IN(query_qp), OUT(query_qp)),
 	CMD(DESTROY_QP, destroy_qp, IN(destroy_qp), OUT(destroy_qp)),
+	CMD(ATTACH_MCAST, attach_mcast, IN(attach_mcast), 0),
+	CMD(DETACH_MCAST, detach_mcast, IN(detach_mcast), 0),
 };
 
 static const struct command *find_command(uint32_t number)

@@ -93,6 +93,7 @@ struct ucq {
 };
 
 struct ucmd;
+struct umcast;
 struct uqp {
 	struct uobj o;
 	struct upd *pd;
@@ -106,6 +107,8 @@ struct uqp {
 	bool	 sq_sig_all;
 	struct rxe_qp_geometry geo;
 	struct rxe_route *route;	/* of the current address vector */
+	union rxe_ip peer;		/* its destination */
+	LIST_HEAD(, umcast) mcast;	/* groups that it is in */
 	uint32_t async_sent;
 	bool	 dying;
 	struct ucmd *destroy_cmd;	/* answered when the QP is released */
@@ -180,6 +183,8 @@ void uverbs_write(struct uctx *ctx, const void *bytes, size_t len, ureply reply,
 void uverbs_ioctl(struct uctx *ctx, const void *bytes, size_t len, ureply reply, void *arg);
 /* *fd: a duplicate of the memfd for the client. */
 int uverbs_mmap(struct uctx *ctx, uint64_t offset, uint64_t length, int *fd);
+/* RXE_IPC_QP_FLAGS, see there. -EINVAL, -EOPNOTSUPP (flags not known). */
+int uqp_set_flags(struct uctx *ctx, uint32_t qp_handle, uint32_t create_flags);
 void uverbs_channel_close(struct uctx *ctx, uint32_t id);
 /* Descriptors and size of OPEN's reply: doorbell memfd, then eventfds. */
 uint32_t uctx_doorbell_fds(struct uctx *ctx, int *fds);
@@ -216,6 +221,8 @@ int ucmd_modify_qp(struct ucmd *cmd);
 int ucmd_ex_modify_qp(struct ucmd *cmd);
 int ucmd_query_qp(struct ucmd *cmd);
 int ucmd_destroy_qp(struct ucmd *cmd);
+int ucmd_attach_mcast(struct ucmd *cmd);
+int ucmd_detach_mcast(struct ucmd *cmd);
 
 /* What teardown calls; each needs the object to be unused. */
 void upd_destroy(struct upd *pd);
@@ -223,6 +230,7 @@ void umr_destroy(struct umr *mr);
 void uah_destroy(struct uah *ah);
 void ucq_destroy(struct ucq *cq);
 void uqp_destroy(struct uqp *qp, struct ucmd *cmd);	/* cmd may be NULL */
+void uqp_detach_all(struct uqp *qp);	/* from its multicast groups */
 /* Ends one of ctx->holds; the context may have waited for it. */
 void uctx_unhold(struct uctx *ctx);
 

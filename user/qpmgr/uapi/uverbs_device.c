@@ -87,6 +87,9 @@ static void fill_device(const struct rxe_dev *dev, struct ib_uverbs_query_device
 	r->max_res_rd_atom = 0x3f000;	/* the driver's */
 	r->atomic_cap = IB_ATOMIC_HCA;
 	r->max_mw = l->max_mw;
+	r->max_mcast_grp = l->max_mcast_grp;
+	r->max_mcast_qp_attach = l->max_mcast_qp_attach;
+	r->max_total_mcast_qp_attach = l->max_total_mcast_qp_attach;
 	r->max_ah = l->max_ah;
 	r->max_fmr = l->max_fmr;
 	r->max_srq = l->max_srq;

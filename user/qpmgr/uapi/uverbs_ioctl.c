@@ -214,10 +214,11 @@ static int device_query_gid_entry(struct uctx *ctx, const struct uioctl *req,
 	return put_out(r, req, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &e, sizeof(e));
 }
 
+/* A caller of another version has entries of another size: cut, or zeroes behind. */
 static int device_query_gid_table(struct uctx *ctx, const struct uioctl *req,
 				  struct uioctl_reply *r, int *fd)
 {
-	struct ib_uverbs_gid_entry table[RXE_GID_TBL_LEN] = {0};
+	uint8_t table[sizeof(r->bytes)] = {0};
 	uint64_t size = 0, flags = 0, n = 0;
 	const struct rxe_ipc_attr *room;
 	int err;
@@ -226,13 +227,20 @@ static int device_query_gid_table(struct uctx *ctx, const struct uioctl *req,
 	uioctl_u64(req, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, &flags);
 	room = uioctl_attr(req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
 	if (!room || flags || !uioctl_u64(req, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, &size) ||
-	    size != sizeof(table[0]))
+	    !size || room->len < size || room->len % size)
 		return -EINVAL;
-	for (uint32_t i = 0; i < RXE_GID_TBL_LEN; i++)
-		if (ctx->dev->gids[i].valid)
-			fill_gid(ctx->dev, i, &table[n++]);
-	if (n * size > room->len)
-		return -EINVAL;
+	for (uint32_t i = 0; i < RXE_GID_TBL_LEN; i++) {
+		struct ib_uverbs_gid_entry e = {0};
+
+		if (!ctx->dev->gids[i].valid)
+			continue;
+		if ((n + 1) * size > room->len)
+			return -EINVAL;
+		if ((n + 1) * size > sizeof(table))
+			return -ENOSPC;
+		fill_gid(ctx->dev, i, &e);
+		memcpy(table + n++ * size, &e, size < sizeof(e) ? size : sizeof(e));
+	}
 	err = put_out(r, req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, table, n * size);
 	return err ? err : put_out(r, req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &n,
 				   sizeof(n));

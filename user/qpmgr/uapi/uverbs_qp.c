@@ -12,6 +12,7 @@
 
 #include "log.h"
 
+#define BLOCK_SELF_LB	IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
 #define QKEY_PRIVILEGED 0x80000000u	/* QP1's, and all with the top bit set */
 
 /* ---- steering ------------------------------------------------------------------- */
@@ -46,11 +47,12 @@ static int steer(struct uqp *qp)
 	enum rxe_qp_state s = rxe_qp_get_state(qp->qp);
 	bool receives = s == RXE_QPS_RTR || s == RXE_QPS_RTS || s == RXE_QPS_SQD || s == RXE_QPS_SQE;
 	struct rxe_dev *dev = qp->o.ctx->dev;
+	bool connected = qp->type != RXE_QPT_UD;
 
 	open_doorbell(qp, s >= RXE_QPS_RTS);
 
 	return dev->dp_ops->qp_set(dev->dp, qp->qpn, rxe_worker_index(qp->worker),
-				   op_class(qp->type), receives);
+				   op_class(qp->type), receives, connected ? &qp->peer : NULL);
 }
 
 /* ---- create ----------------------------------------------------------------------- */
@@ -100,8 +102,10 @@ static int check_create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *i
 
 	if (in->qp_type != RXE_QPT_RC && in->qp_type != RXE_QPT_UC && in->qp_type != RXE_QPT_UD)
 		return -EOPNOTSUPP;	/* raw and XRC: as the driver */
-	if (in->is_srq || in->create_flags || in->comp_mask)
+	if (in->is_srq || in->create_flags & ~BLOCK_SELF_LB || in->comp_mask)
 		return -EOPNOTSUPP;
+	if (in->create_flags && in->qp_type != RXE_QPT_UD)
+		return -EINVAL;
 	if (dev->nr_qp >= dev->hca.limits.max_qp)
 		return uverbs_limit(cmd, "a QP", "max_qp", dev->hca.limits.max_qp);
 	return 0;
@@ -165,6 +169,7 @@ static int create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 	call.init.max_recv_sge = qp->geo.max_recv_sge;
 	call.init.max_inline = qp->geo.max_inline;
 	call.init.sq_sig_all = qp->sq_sig_all;
+	call.init.block_self_lb = in->create_flags & BLOCK_SELF_LB;
 	call.init.owner = qp;
 	rxe_worker_call(qp->worker, create_on_worker, &call);
 	err = call.err;
@@ -224,6 +229,30 @@ int ucmd_ex_create_qp(struct ucmd *cmd)
 	return create(cmd, cmd->in, &r->base);
 }
 
+static void block_on_worker(struct rxe_worker *w, void *arg)
+{
+	struct uqp *qp = arg;
+
+	(void)w;
+	rxe_qp_block_self_lb(qp->qp);
+}
+
+int uqp_set_flags(struct uctx *ctx, uint32_t qp_handle, uint32_t create_flags)
+{
+	struct uqp *qp = uobj_find(ctx, UOBJ_QP, qp_handle);
+
+	if (ctx->dead)
+		return -EIO;
+	if (create_flags & ~BLOCK_SELF_LB)
+		return -EOPNOTSUPP;
+	if (!qp || qp->dying || qp->type != RXE_QPT_UD ||
+	    rxe_qp_get_state(qp->qp) != RXE_QPS_RESET)
+		return -EINVAL;
+	if (create_flags)
+		rxe_worker_call(qp->worker, block_on_worker, qp);
+	return 0;
+}
+
 /* ---- modify ------------------------------------------------------------------------- */
 
 struct modify_call {
@@ -249,12 +278,14 @@ static int apply(struct modify_call *c)
 	rxe_worker_call(c->qp->worker, modify_on_worker, c);
 	if (c->mask & RXE_QP_AV) {
 		old = c->err ? c->attr.addr.route : c->qp->route;
-		if (!c->err)
+		if (!c->err) {
 			c->qp->route = c->attr.addr.route;
+			c->qp->peer = c->attr.addr.dip;
+		}
 		if (old)
 			rxe_route_put(old);
 	}
-	if (!c->err && (c->mask & RXE_QP_STATE))
+	if (!c->err && (c->mask & (RXE_QP_STATE | RXE_QP_AV)))
 		c->err = steer(c->qp);
 	return c->err;
 }
@@ -493,6 +524,7 @@ void uqp_destroy(struct uqp *qp, struct ucmd *cmd)
 {
 	struct rxe_dev *dev = qp->o.ctx->dev;
 
+	uqp_detach_all(qp);
 	qp->dying = true;
 	qp->destroy_cmd = cmd;
 	qp->o.ctx->holds++;
@@ -515,6 +547,8 @@ int ucmd_destroy_qp(struct ucmd *cmd)
 
 	if (!qp || qp->dying)
 		return -EINVAL;
+	if (!LIST_EMPTY(&qp->mcast))
+		return -EBUSY;
 	uqp_destroy(qp, cmd);
 	return -EINPROGRESS;
 }
