@@ -88,8 +88,7 @@ void sim_pool_post(struct sim_pool *p)
 const uint8_t *sim_pool_done(struct sim_pool *p, uint64_t wr_id)
 {
 	if (wr_id >= p->nr_bufs || !p->posted[wr_id])
-		sim_fail("receive %llu completed and is not in the SRQ",
-			 (unsigned long long)wr_id);
+		sim_fail("receive %llu completed and is not in the SRQ", (unsigned long long)wr_id);
 	p->posted[wr_id] = false;
 	return p->mem + wr_id * step(p);
 }

@@ -76,8 +76,7 @@ void rxe_dgram_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 	err = rxe_resp_take_rwqe(qp, pkt->payload_len + RXE_GRH_LEN, &rwqe);
 	if (err) {
 		rxe_xfer_drop(x);
-		rxe_qp_drop(qp, pkt,
-			    err == -EMSGSIZE ? RXE_HW_DROP_LENGTH : RXE_HW_DROP_NO_RECV);
+		rxe_qp_drop(qp, pkt, err == -EMSGSIZE ? RXE_HW_DROP_LENGTH : RXE_HW_DROP_NO_RECV);
 		return;
 	}
 	x->pkt = pkt;

@@ -50,6 +50,7 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	line(r, "cqs", dev->nr_cq);
 	line(r, "qps", dev->nr_qp);
 	line(r, "ahs", dev->nr_ah);
+	line(r, "srqs", dev->hca.nr_srqs);
 	line(r, "port_up", dev->hca.port_up);
 	line(r, "mtu", dev->hca.mtu);
 	for (int i = 0; i < RXE_HW_COUNT; i++)
