@@ -450,8 +450,8 @@ void sim_qp_init(struct sim_qp *s, struct sim_host *h, const struct sim_qp_caps 
 	if (s->srq)
 		init.srq = s->srq->srq;
 	else
-		s->rq_mem = make_ring(&s->rq, s->geo.rq_bytes, s->geo.rq_slots,
-				      s->geo.rq_log2_elem);
+		s->rq_mem =
+			make_ring(&s->rq, s->geo.rq_bytes, s->geo.rq_slots, s->geo.rq_log2_elem);
 	init.sq = s->sq;
 	init.rq = s->rq;
 	init.max_send_sge = s->geo.max_send_sge;

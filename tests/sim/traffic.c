@@ -361,8 +361,8 @@ void sim_flow_send_cqe(struct sim_flow *f, const struct ib_uverbs_wc *wc)
 	f->send_done = wc->wr_id + 1;
 }
 
-static bool recv_is_msg(const struct sim_flow *f, const struct ib_uverbs_wc *wc,
-			const uint8_t *at, uint32_t i)
+static bool recv_is_msg(const struct sim_flow *f, const struct ib_uverbs_wc *wc, const uint8_t *at,
+			uint32_t i)
 {
 	const struct sim_msg *m = &f->msg[i];
 	uint32_t grh = f->from->type == RXE_QPT_UD ? RXE_GRH_LEN : 0;

@@ -151,6 +151,10 @@ static void rnr_when_empty(void **state)
 	data(&b, RXE_OP_SEND_ONLY, 0, 8);
 	bed_sent(&b, RXE_OP_ACK);
 	bed_wc(&b.rcq, 0, 0);
+	data(&b, RXE_OP_WRITE_ONLY_IMM, 1, 8);
+	s = bed_sent(&b, RXE_OP_ACK);
+	assert_int_equal(s->info.syndrome, RXE_AETH_RNR_NAK | 12);
+	assert_int_not_equal(b.mem[0], 0x5a); /* not executed; its MR is let go of: bed_fini() */
 	bed_fini(&b);
 }
 

@@ -21,8 +21,8 @@ struct ioctl_call {
 	struct rxe_ipc_attr attrs[MAX_ATTRS + 1];
 	struct iovec iov[2 + 2 * (MAX_ATTRS + 1)];
 	unsigned int nr_iov;
-	uint32_t payload;	 /* bytes in iov so far */
-	char core[RXE_CORE_MAX]; /* CORE_IN with its descriptor translated */
+	uint32_t payload;	       /* bytes in iov so far */
+	char core[RXE_CORE_MAX];       /* CORE_IN with its descriptor translated */
 	struct ib_uverbs_attr unnamed; /* an output that is none of the caller's attributes */
 };
 
