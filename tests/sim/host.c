@@ -532,7 +532,7 @@ static uint8_t *ring_slot(struct rxe_ring *r)
 {
 	uint32_t at = r->buf->producer_index;
 
-	if (((at + 1) & r->mask) == r->buf->consumer_index)
+	if (((at + 1) & r->mask) == __atomic_load_n(&r->buf->consumer_index, __ATOMIC_ACQUIRE))
 		return NULL;
 	return r->buf->data + ((size_t)at << r->log2_elem);
 }
@@ -594,7 +594,8 @@ static bool post_recv(struct rxe_ring *r, uint64_t wr_id, const struct rxe_sge *
 		return false;
 	memset(w, 0, sizeof(*w));
 	w->wr_id = wr_id;
-	memcpy(w->dma.sge, sge, num * sizeof(*sge));
+	if (num)
+		memcpy(w->dma.sge, sge, num * sizeof(*sge));
 	w->dma.num_sge = num;
 	ring_push(r);
 	return true;

@@ -412,6 +412,8 @@ void sim_flow_recv_cqe(struct sim_flow *f, const struct ib_uverbs_wc *wc)
 	const uint8_t *at = recv_buffer(f, wc);
 
 	if (wc->status) {
+		if (f->pool && f->to->type == RXE_QPT_UC && wc->status == RXE_WC_REM_INV_REQ_ERR)
+			return; /* a message that was given up */
 		if (!f->lossy_ok || wc->status != RXE_WC_WR_FLUSH_ERR)
 			sim_fail("%s: receive %llu ended with status %u", flow_name(f),
 				 (unsigned long long)wc->wr_id, wc->status);

@@ -158,7 +158,8 @@ static void rnr_when_empty(void **state)
 	bed_fini(&b);
 }
 
-static void uc_keeps_what_an_abandoned_message_took(void **state)
+/* As the driver's class E: the program has the WQE back, the QP goes on. */
+static void uc_gives_back_what_an_abandoned_message_took(void **state)
 {
 	struct bed b;
 
@@ -166,11 +167,41 @@ static void uc_keeps_what_an_abandoned_message_took(void **state)
 	bed_init(&b, &uc);
 	data(&b, RXE_OP_SEND_ONLY, 0, 8);
 	assert_int_equal(bed_count(&b, RXE_HW_DROP_NO_RECV), 1);
-	post_recvs(&b, 2);
+	post_recvs(&b, 4);
 	data(&b, RXE_OP_SEND_FIRST, 1, 256);
 	data(&b, RXE_OP_SEND_ONLY, 7, 9); /* the LAST was lost */
-	assert_int_equal(bed_wc(&b.rcq, 0, 0).byte_len, 9);
+	bed_wc(&b.rcq, 0, RXE_WC_REM_INV_REQ_ERR);
+	assert_int_equal(bed_wc(&b.rcq, 1, 0).byte_len, 9);
+	for (int i = 0; i < 4; i++) /* 1024 bytes for a buffer of 1000 */
+		data(&b, i ? RXE_OP_SEND_MIDDLE : RXE_OP_SEND_FIRST, 8 + i, 256);
+	bed_wc(&b.rcq, 2, RXE_WC_REM_INV_REQ_ERR);
+	data(&b, RXE_OP_SEND_MIDDLE, 12, 256);
 	assert_int_equal(left(&b.srq), 1);
+	data(&b, RXE_OP_SEND_ONLY, 13, 9);
+	bed_wc(&b.rcq, 3, 0);
+	post_recvs(&b, 1);
+	data(&b, RXE_OP_SEND_FIRST, 14, 256);
+	data(&b, RXE_OP_SEND_LAST, 16, 9);
+	bed_wc(&b.rcq, 0, RXE_WC_REM_INV_REQ_ERR);
+	assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_RTS);
+	bed_fini(&b);
+}
+
+/* Not before what is being copied to it is done. */
+static void what_is_given_back_is_not_written_to(void **state)
+{
+	struct bed_options o = uc;
+	struct bed b;
+
+	(void)state;
+	o.deferred = true;
+	bed_init(&b, &o);
+	post_recvs(&b, 1);
+	data(&b, RXE_OP_SEND_FIRST, 0, 256);
+	data(&b, RXE_OP_WRITE_ONLY, 5, 0);
+	bed_no_wc(&b.rcq);
+	bed_copies(&b);
+	bed_wc(&b.rcq, 0, RXE_WC_REM_INV_REQ_ERR);
 	bed_fini(&b);
 }
 
@@ -515,7 +546,7 @@ static void workers_share_it(void **state)
 		/* The event of the one that found it empty comes after the element. */
 		while (__atomic_load_n(&limit_events, __ATOMIC_ACQUIRE) <= r)
 			sched_yield();
-		assert_int_equal(limit_events, r + 1);
+		assert_int_equal(__atomic_load_n(&limit_events, __ATOMIC_ACQUIRE), r + 1);
 	}
 	for (int i = 0; i < THREADS; i++) /* tells them to end */
 		assert_true(sim_post_srq_recv(&s, id + i, NULL, 0));
@@ -535,7 +566,8 @@ int main(void)
 		cmocka_unit_test(taken_at_the_first_packet),
 		cmocka_unit_test(two_qps_take_in_turn),
 		cmocka_unit_test(rnr_when_empty),
-		cmocka_unit_test(uc_keeps_what_an_abandoned_message_took),
+		cmocka_unit_test(uc_gives_back_what_an_abandoned_message_took),
+		cmocka_unit_test(what_is_given_back_is_not_written_to),
 		cmocka_unit_test(a_datagram_that_does_not_fit_takes_none),
 		cmocka_unit_test(keys_are_of_the_srqs_pd),
 		cmocka_unit_test(error_acks_consume_none),

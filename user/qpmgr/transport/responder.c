@@ -219,10 +219,24 @@ static void accept_data(struct rxe_qp *qp, struct rxe_xfer *x, const struct rxe_
 
 /* ---- arrival: the way through ------------------------------------------------------------- */
 
-/* UC gives up the message in progress; its receive WQE serves the next one. */
+/*
+ * UC gives up the message in progress. Its receive WQE serves the next one; of
+ * an SRQ it completes in error, so that no idle QP keeps it from the others
+ * (the driver's class E).
+ */
 static void abandon_message(struct rxe_qp *qp)
 {
-	qp->resp.msg = RXE_MSG_NONE;
+	struct rxe_responder *resp = &qp->resp;
+	struct rxe_xfer *x;
+
+	resp->msg = RXE_MSG_NONE;
+	if (!qp->init.srq || !resp->rwqe)
+		return;
+	x = rxe_resp_new_slot(qp, RXE_SLOT_GIVEN_UP, resp->psn);
+	if (!x)
+		return;
+	resp->rwqe = NULL; /* stays in resp.rwqes until the slot retires */
+	rxe_resp_push_slot(qp, x);
 }
 
 static void refuse(struct rxe_qp *qp, enum rxe_fault f, const struct rxe_pktinfo *info)
@@ -336,9 +350,9 @@ static void rx_uc(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 	if (!start && qp->resp.msg == RXE_MSG_NONE) {
 		qp->resp.psn = rxe_psn_add(info->psn, 1);
 		rxe_qp_drop(qp, pkt, RXE_HW_DROP_SEQ);
-		return;
+	} else {
+		rx_in_sequence(qp, pkt, info);
 	}
-	rx_in_sequence(qp, pkt, info);
 	rxe_resp_update(qp);
 }
 

@@ -287,6 +287,17 @@ static bool complete_recv(struct rxe_qp *qp, const struct rxe_xfer *x)
 	return !rxe_resp_post_recv(qp, &wc, x->slot.solicited);
 }
 
+static bool retire_given_up(struct rxe_qp *qp)
+{
+	struct ib_uverbs_wc wc = {.status = RXE_WC_REM_INV_REQ_ERR};
+
+	if (!rxe_resp_post_recv(qp, &wc, true))
+		return true;
+	rxe_qp_event(qp, RXE_EV_QP_FATAL); /* the CQ is full */
+	rxe_qp_error(qp);
+	return false;
+}
+
 static bool retire_data(struct rxe_qp *qp, struct rxe_xfer *x)
 {
 	if (x->copy.status)
@@ -348,6 +359,8 @@ static bool retire(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t *budget)
 		return retire_read(qp, x, budget);
 	case RXE_SLOT_FAULT:
 		return retire_fault(qp, x);
+	case RXE_SLOT_GIVEN_UP:
+		return retire_given_up(qp);
 	}
 	return false;
 }
