@@ -8,6 +8,7 @@
 #	RXE_BINDIR	where rxed and rxe lie (default ../build)
 #	MTU		of the link (default 9000)
 #	TEST_TIMEOUT	seconds that one client or server may take
+#	RXED_ARGS	more arguments of every rxed
 #	KEEP=1		leaves the logs
 #
 # and may define hosts_failed MESSAGE, which ends the script. Names of
@@ -179,7 +180,8 @@ start_rxed() {
 	shift
 	mkdir -p "$dir"
 	chmod 755 "$WORK" "$dir"
-	"$RXED" --rundir "$dir" --netns "$(ns "$n")" "$@" >>"$WORK/rxed-$n.log" 2>&1 &
+	# shellcheck disable=SC2086
+	"$RXED" --rundir "$dir" --netns "$(ns "$n")" ${RXED_ARGS:-} "$@" >>"$WORK/rxed-$n.log" 2>&1 &
 	RXED_PID[n]=$!
 	wait_for 10 listening_or_gone "$n"
 	listening "$n"

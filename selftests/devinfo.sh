@@ -23,6 +23,9 @@ attr max_sge 32
 attr max_cq 1048576
 attr max_cqe 32767
 attr max_mr 524287
+attr max_srq 917503
+attr max_srq_wr 1048576
+attr max_srq_sge 27
 attr max_pd 1048576
 attr max_qp_rd_atom 128
 attr atomic_cap 'ATOMIC_HCA (1)'

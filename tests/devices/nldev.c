@@ -432,6 +432,7 @@ static void resources_are_summed_up(void **state)
 	(void)state;
 	add("rxe0", "va");
 	rxe_dev_by_index(0)->nr_qp = 3;
+	rxe_dev_by_index(0)->hca.nr_srqs = 5;
 	start(RDMA_NLDEV_CMD_RES_GET, NLM_F_DUMP);
 	assert_int_equal(send_as(&user), 0);
 	table = (void *)((char *)attr(message(0), RDMA_NLDEV_ATTR_RES_SUMMARY) - NLA_HDRLEN);
@@ -449,7 +450,7 @@ static void resources_are_summed_up(void **state)
 			       RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
 		assert_string_equal((char *)name + NLA_HDRLEN, names[i]);
 		memcpy(&n, (char *)curr + NLA_HDRLEN, sizeof(n));
-		assert_int_equal(n, i == 2 ? 3 : 0);
+		assert_int_equal(n, i == 2 ? 3 : i == 6 ? 5 : 0);
 		off += NLA_ALIGN(entry->nla_len);
 	}
 	assert_int_equal(off + NLA_HDRLEN, table->nla_len);

@@ -92,6 +92,10 @@ void bed_init(struct bed *b, const struct bed_options *o)
 	sim_cq_init(&b->scq, &b->h, 255);
 	sim_cq_init(&b->rcq, &b->h, 255);
 	make_ah(b);
+	if (o->srq_wr) {
+		sim_srq_init(&b->srq, &b->h, o->srq_pdn ? o->srq_pdn : 1, o->srq_wr, 4);
+		caps.srq = &b->srq;
+	}
 	sim_qp_init(&b->qp, &b->h, &caps, &b->scq, &b->rcq);
 	assert_int_equal(sim_qp_to(&b->qp, &path, o->state ? o->state : RXE_QPS_RTS), 0);
 }
@@ -110,6 +114,9 @@ void bed_fini(struct bed *b)
 	sim_mr_free(&b->h, b->mr);
 	assert_int_equal(rxe_ah_destroy(&b->h.hca, b->ah, &route), 0);
 	sim_qp_fini(&b->qp);
+	if (b->srq.srq)
+		sim_srq_fini(&b->srq, &b->h);
+	assert_int_equal(b->h.hca.nr_srqs, 0);
 	sim_cq_fini(&b->scq);
 	sim_cq_fini(&b->rcq);
 	sim_host_fini(&b->h);

@@ -34,6 +34,7 @@ struct bed_sent {
 struct bed {
 	struct sim_host h;
 	struct sim_cq scq, rcq;
+	struct sim_srq srq;
 	struct sim_qp qp;
 	union rxe_ip peer;
 	uint8_t *mem; /* BED_MEM bytes, registered with all access */
@@ -51,6 +52,8 @@ struct bed_options {
 	uint32_t no_access;	   /* remote access flags that the QP lacks */
 	enum rxe_qp_state state;   /* 0: RTS */
 	uint32_t send_wr, recv_wr; /* 0: 31 */
+	uint32_t srq_wr;	   /* 0: the QP has a receive queue of its own */
+	uint32_t srq_pdn;	   /* 0: the QP's */
 	bool deferred;		   /* copies wait for bed_copies() */
 };
 

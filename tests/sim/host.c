@@ -24,6 +24,9 @@ const struct rxe_limits sim_limits = {
 	.max_cqe = 32767,
 	.max_mr = 4096,
 	.max_ah = 64,
+	.max_srq = 64,
+	.max_srq_wr = 16384,
+	.max_srq_sge = 27,
 	.max_rd_atomic = 128,
 	.max_mcast_grp = 4,
 	.max_mcast_qp_attach = 3,
@@ -289,6 +292,7 @@ static void async_event(void *ctx, enum rxe_event_kind kind, void *obj)
 {
 	struct sim_host *h = ctx;
 
+	h->events_of[kind]++;
 	if (h->nr_events < SIM_MAX_EVENTS) {
 		h->events[h->nr_events].kind = kind;
 		h->events[h->nr_events++].obj = obj;
@@ -306,11 +310,7 @@ static void qp_released(void *ctx, struct rxe_qp *qp)
 
 unsigned int sim_host_count_events(const struct sim_host *h, enum rxe_event_kind kind)
 {
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < h->nr_events; i++)
-		n += h->events[i].kind == kind;
-	return n;
+	return h->events_of[kind];
 }
 
 static const struct rxe_engine_ops ops = {
@@ -413,6 +413,46 @@ bool sim_cq_poll(struct sim_cq *cq, struct ib_uverbs_wc *wc)
 	return true;
 }
 
+void sim_srq_init(struct sim_srq *s, struct sim_host *h, uint32_t pdn, uint32_t max_wr,
+		  uint32_t max_sge)
+{
+	struct rxe_srq_init init = {.pdn = pdn, .owner = s};
+
+	if (rxe_srq_ring_geometry(&sim_limits, max_wr, max_sge, &s->geo))
+		abort();
+	s->mem = make_ring(&s->ring, s->geo.bytes, s->geo.slots, s->geo.log2_elem);
+	init.ring = s->ring;
+	init.max_sge = s->geo.max_sge;
+	if (rxe_srq_create(&h->hca, &init, &s->srq))
+		abort();
+}
+
+void sim_srq_fini(struct sim_srq *s, struct sim_host *h)
+{
+	rxe_srq_destroy(&h->hca, s->srq);
+	free(s->mem);
+}
+
+int sim_srq_resize(struct sim_srq *s, uint32_t max_wr)
+{
+	struct rxe_srq_geometry geo;
+	struct rxe_ring ring;
+	void *mem;
+	int err = rxe_srq_ring_geometry(&sim_limits, max_wr, s->geo.max_sge, &geo);
+
+	if (err)
+		return err;
+	mem = make_ring(&ring, geo.bytes, geo.slots, geo.log2_elem);
+	err = rxe_srq_resize(s->srq, &ring);
+	free(err ? mem : s->mem);
+	if (err)
+		return err;
+	s->mem = mem;
+	s->ring = ring;
+	s->geo = geo;
+	return 0;
+}
+
 void sim_qp_init(struct sim_qp *s, struct sim_host *h, const struct sim_qp_caps *caps,
 		 struct sim_cq *send_cq, struct sim_cq *recv_cq)
 {
@@ -437,7 +477,12 @@ void sim_qp_init(struct sim_qp *s, struct sim_host *h, const struct sim_qp_caps 
 				 caps->recv_sge, caps->inline_data, &s->geo))
 		abort();
 	s->sq_mem = make_ring(&s->sq, s->geo.sq_bytes, s->geo.sq_slots, s->geo.sq_log2_elem);
-	s->rq_mem = make_ring(&s->rq, s->geo.rq_bytes, s->geo.rq_slots, s->geo.rq_log2_elem);
+	s->srq = caps->srq;
+	if (s->srq)
+		init.srq = s->srq->srq;
+	else
+		s->rq_mem =
+			make_ring(&s->rq, s->geo.rq_bytes, s->geo.rq_slots, s->geo.rq_log2_elem);
 	init.sq = s->sq;
 	init.rq = s->rq;
 	init.max_send_sge = s->geo.max_send_sge;
@@ -518,7 +563,7 @@ static uint8_t *ring_slot(struct rxe_ring *r)
 {
 	uint32_t at = r->buf->producer_index;
 
-	if (((at + 1) & r->mask) == r->buf->consumer_index)
+	if (((at + 1) & r->mask) == __atomic_load_n(&r->buf->consumer_index, __ATOMIC_ACQUIRE))
 		return NULL;
 	return r->buf->data + ((size_t)at << r->log2_elem);
 }
@@ -572,16 +617,27 @@ bool sim_post_send(struct sim_qp *s, const struct sim_wr *wr)
 	return true;
 }
 
-bool sim_post_recv(struct sim_qp *s, uint64_t wr_id, const struct rxe_sge *sge, uint32_t num)
+static bool post_recv(struct rxe_ring *r, uint64_t wr_id, const struct rxe_sge *sge, uint32_t num)
 {
-	struct rxe_recv_wqe *w = (void *)ring_slot(&s->rq);
+	struct rxe_recv_wqe *w = (void *)ring_slot(r);
 
 	if (!w)
 		return false;
 	memset(w, 0, sizeof(*w));
 	w->wr_id = wr_id;
-	memcpy(w->dma.sge, sge, num * sizeof(*sge));
+	if (num)
+		memcpy(w->dma.sge, sge, num * sizeof(*sge));
 	w->dma.num_sge = num;
-	ring_push(&s->rq);
+	ring_push(r);
 	return true;
+}
+
+bool sim_post_srq_recv(struct sim_srq *s, uint64_t wr_id, const struct rxe_sge *sge, uint32_t num)
+{
+	return post_recv(&s->ring, wr_id, sge, num);
+}
+
+bool sim_post_recv(struct sim_qp *s, uint64_t wr_id, const struct rxe_sge *sge, uint32_t num)
+{
+	return post_recv(s->srq ? &s->srq->ring : &s->rq, wr_id, sge, num);
 }

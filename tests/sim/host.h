@@ -47,6 +47,7 @@ struct sim_host {
 	unsigned int live_pkts, live_copies, live_qps;
 	/* what happened */
 	unsigned int nr_events, nr_cq_events, detached, flushes, copied;
+	unsigned int events_of[RXE_EV_GID_CHANGE + 1]; /* all; events[] has the first */
 	struct {
 		enum rxe_event_kind kind;
 		void *obj;
@@ -77,12 +78,20 @@ struct sim_cq {
 	void *mem;
 };
 
+struct sim_srq {
+	struct rxe_ring ring;
+	struct rxe_srq *srq;
+	struct rxe_srq_geometry geo;
+	void *mem;
+};
+
 struct sim_qp {
 	struct sim_host *host;
 	struct rxe_qp *qp;
 	struct rxe_qp_geometry geo;
 	struct rxe_ring sq, rq;
 	void *sq_mem, *rq_mem;
+	struct sim_srq *srq; /* or NULL */
 	struct sim_cq *send_cq, *recv_cq;
 	enum rxe_qp_type type;
 	uint32_t qpn;
@@ -92,11 +101,20 @@ struct sim_qp_caps {
 	enum rxe_qp_type type;
 	uint32_t qpn, pdn, send_wr, recv_wr, send_sge, recv_sge, inline_data;
 	bool sq_sig_all, block_self_lb;
+	struct sim_srq *srq; /* or NULL: a receive queue of its own */
 };
 
 void sim_cq_init(struct sim_cq *cq, struct sim_host *h, uint32_t cqe);
 void sim_cq_fini(struct sim_cq *cq);
 bool sim_cq_poll(struct sim_cq *cq, struct ib_uverbs_wc *wc);
+
+void sim_srq_init(struct sim_srq *srq, struct sim_host *h, uint32_t pdn, uint32_t max_wr,
+		  uint32_t max_sge);
+void sim_srq_fini(struct sim_srq *srq, struct sim_host *h);
+bool sim_post_srq_recv(struct sim_srq *srq, uint64_t wr_id, const struct rxe_sge *sge,
+		       uint32_t num); /* false: full */
+/* As the provider on ibv_modify_srq(IBV_SRQ_MAX_WR). */
+int sim_srq_resize(struct sim_srq *srq, uint32_t max_wr);
 
 void sim_qp_init(struct sim_qp *qp, struct sim_host *h, const struct sim_qp_caps *caps,
 		 struct sim_cq *send_cq, struct sim_cq *recv_cq);
@@ -128,6 +146,7 @@ struct sim_wr {
 	struct rxe_sge sge[RXE_MAX_SGE];
 };
 bool sim_post_send(struct sim_qp *qp, const struct sim_wr *wr); /* false: full */
+/* To the QP's own queue, or to its SRQ. */
 bool sim_post_recv(struct sim_qp *qp, uint64_t wr_id, const struct rxe_sge *sge, uint32_t num);
 
 /* Memory of this process as an MR of the host. */

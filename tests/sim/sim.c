@@ -30,6 +30,8 @@ struct world {
 	struct sim_host host[2];
 	struct sim_link link;
 	struct pair pair[MAX_PAIRS];
+	struct sim_pool pool[2]; /* of hosts whose QPs share an SRQ */
+	bool shares[2];
 	uint32_t nr_pairs;
 	uint32_t ah[2];
 	double late_copies, no_room;
@@ -141,6 +143,7 @@ static void make_pair(struct world *w, uint32_t i)
 			.send_sge = 1 + sim_below(r, 6),
 			.recv_sge = 1 + sim_below(r, 6),
 			.inline_data = sim_below(r, 200),
+			.srq = w->shares[h] ? &w->pool[h].srq : NULL,
 		};
 
 		sim_cq_init(&p->cq[h][0], &w->host[h], 2000);
@@ -175,6 +178,7 @@ static void make_pair(struct world *w, uint32_t i)
 		f->mtu = 128u << mtu;
 		f->qkey = QKEY;
 		f->ah_num = w->ah[h];
+		f->pool = w->shares[!h] ? &w->pool[!h] : NULL;
 		sim_flow_plan(f, 1 + sim_below(r, SIM_MAX_MSGS - 1),
 			      wide ? f->mtu : f->mtu * (1 + sim_below(r, 12)));
 		/* Heavy loss may exhaust the retries: that is no fault. */
@@ -205,8 +209,16 @@ static void make_world(struct world *w, uint64_t seed)
 			sim_fail("no AH");
 	}
 	w->nr_pairs = 1 + sim_below(&w->rng, MAX_PAIRS);
+	for (int h = 0; h < 2; h++) {
+		w->shares[h] = sim_chance(&w->rng, .4);
+		if (w->shares[h])
+			sim_pool_init(&w->pool[h], &w->host[h], &w->rng);
+	}
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
 		make_pair(w, i);
+	for (int h = 0; h < 2; h++)
+		if (w->shares[h])
+			sim_pool_make(&w->pool[h]);
 }
 
 /* ---- one step ------------------------------------------------------------------------- */
@@ -315,6 +327,9 @@ static void clients_post(struct world *w)
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
 		for (int h = 0; h < 2; h++)
 			sim_flow_post(&w->pair[i].flow[h]);
+	for (int h = 0; h < 2; h++)
+		if (w->shares[h])
+			sim_pool_post(&w->pool[h]);
 }
 
 static void describe_stuck(const struct world *w)
@@ -359,6 +374,27 @@ static void play(struct world *w)
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
+/*
+ * Each QP on an SRQ that is in ERR has said so once. One that was destroyed
+ * (one of a world may be) may have said it before.
+ */
+static void check_last_wqes(const struct world *w)
+{
+	for (int h = 0; h < 2; h++) {
+		unsigned int events, due = 0, dead = 0;
+
+		events = sim_host_count_events(&w->host[h], RXE_EV_QP_LAST_WQE_REACHED);
+		for (uint32_t i = 0; i < w->nr_pairs && w->shares[h]; i++) {
+			const struct rxe_qp *qp = w->pair[i].qp[h].qp;
+
+			dead += !qp;
+			due += qp && rxe_qp_get_state(qp) == RXE_QPS_ERR;
+		}
+		if (events < due || events > due + dead)
+			sim_fail("host %d: %u LAST_WQE_REACHED, %u were due", h, events, due);
+	}
+}
+
 /* Lets stragglers arrive, destroys all, and looks for what is left. */
 static void end_world(struct world *w)
 {
@@ -366,6 +402,7 @@ static void end_world(struct world *w)
 
 	while (next_time(w) <= end)
 		run_until_idle_at(w, next_time(w));
+	check_last_wqes(w);
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
 		for (int h = 0; h < 2; h++)
 			if (w->pair[i].qp[h].qp)
@@ -406,6 +443,10 @@ static void free_world(struct world *w)
 	total.lost += w->link.lost + w->link.bad_crc;
 	sim_link_fini(&w->link);
 	for (int h = 0; h < 2; h++) {
+		if (w->shares[h]) {
+			sim_pool_check(&w->pool[h]);
+			sim_pool_fini(&w->pool[h]);
+		}
 		rxe_ah_destroy(&w->host[h].hca, w->ah[h], &route);
 		sim_host_fini(&w->host[h]);
 	}

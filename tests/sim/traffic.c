@@ -186,6 +186,10 @@ void sim_flow_plan(struct sim_flow *f, uint32_t nr_msgs, uint32_t max_len)
 		f->nr_recvs += 8;
 	f->msg[nr_msgs - 1].flags |= RXE_SEND_SIGNALED;
 	f->recv_len = max_len + grh;
+	if (f->pool) {
+		sim_pool_plan(f->pool, f->nr_recvs, f->recv_len);
+		f->nr_recvs = 0;
+	}
 	f->recv_size = (size_t)f->nr_recvs * step_of(f->recv_len) + 64;
 	f->local_mem = arena(f->local_size);
 	f->remote_mem = arena(f->remote_size);
@@ -357,10 +361,10 @@ void sim_flow_send_cqe(struct sim_flow *f, const struct ib_uverbs_wc *wc)
 	f->send_done = wc->wr_id + 1;
 }
 
-static bool recv_is_msg(const struct sim_flow *f, const struct ib_uverbs_wc *wc, uint32_t i)
+static bool recv_is_msg(const struct sim_flow *f, const struct ib_uverbs_wc *wc, const uint8_t *at,
+			uint32_t i)
 {
 	const struct sim_msg *m = &f->msg[i];
-	const uint8_t *at = f->recv_mem + wc->wr_id * step_of(f->recv_len);
 	uint32_t grh = f->from->type == RXE_QPT_UD ? RXE_GRH_LEN : 0;
 	uint32_t flags = RXE_WC_GRH | (has_imm(m) ? RXE_WC_WITH_IMM : 0);
 
@@ -372,32 +376,44 @@ static bool recv_is_msg(const struct sim_flow *f, const struct ib_uverbs_wc *wc,
 	return wc->opcode == RXE_WC_RECV && holds(f, i, at + grh, m->len);
 }
 
-static void recv_rc(struct sim_flow *f, const struct ib_uverbs_wc *wc)
+static void recv_rc(struct sim_flow *f, const struct ib_uverbs_wc *wc, const uint8_t *at)
 {
 	while (f->next_recv_msg < f->nr_msgs && !takes_recv(&f->msg[f->next_recv_msg]))
 		f->next_recv_msg++;
-	if (f->next_recv_msg >= f->posted || !recv_is_msg(f, wc, f->next_recv_msg))
+	if (f->next_recv_msg >= f->posted || !recv_is_msg(f, wc, at, f->next_recv_msg))
 		sim_fail("%s: receive %llu (length %u) is not message %u", flow_name(f),
 			 (unsigned long long)wc->wr_id, wc->byte_len, f->next_recv_msg);
 	f->next_recv_msg++;
 }
 
-static void recv_any(const struct sim_flow *f, const struct ib_uverbs_wc *wc)
+static void recv_any(const struct sim_flow *f, const struct ib_uverbs_wc *wc, const uint8_t *at)
 {
 	for (uint32_t i = 0; i < f->posted; i++)
-		if (recv_is_msg(f, wc, i))
+		if (recv_is_msg(f, wc, at, i))
 			return;
 	sim_fail("%s: receive %llu (length %u) is no message that was sent", flow_name(f),
 		 (unsigned long long)wc->wr_id, wc->byte_len);
 }
 
-void sim_flow_recv_cqe(struct sim_flow *f, const struct ib_uverbs_wc *wc)
+/* The buffer of a receive; of the QP's own, the next is due. */
+static const uint8_t *recv_buffer(struct sim_flow *f, const struct ib_uverbs_wc *wc)
 {
+	if (f->pool)
+		return sim_pool_done(f->pool, wc->wr_id);
 	if (wc->wr_id != f->recv_done)
 		sim_fail("%s: receive %llu completed, %u was due", flow_name(f),
 			 (unsigned long long)wc->wr_id, f->recv_done);
 	f->recv_done++;
+	return f->recv_mem + wc->wr_id * step_of(f->recv_len);
+}
+
+void sim_flow_recv_cqe(struct sim_flow *f, const struct ib_uverbs_wc *wc)
+{
+	const uint8_t *at = recv_buffer(f, wc);
+
 	if (wc->status) {
+		if (f->pool && f->to->type == RXE_QPT_UC && wc->status == RXE_WC_REM_INV_REQ_ERR)
+			return; /* a message that was given up */
 		if (!f->lossy_ok || wc->status != RXE_WC_WR_FLUSH_ERR)
 			sim_fail("%s: receive %llu ended with status %u", flow_name(f),
 				 (unsigned long long)wc->wr_id, wc->status);
@@ -405,9 +421,9 @@ void sim_flow_recv_cqe(struct sim_flow *f, const struct ib_uverbs_wc *wc)
 	}
 	f->delivered++;
 	if (f->from->type == RXE_QPT_RC)
-		recv_rc(f, wc);
+		recv_rc(f, wc, at);
 	else
-		recv_any(f, wc);
+		recv_any(f, wc, at);
 }
 
 bool sim_flow_finished(const struct sim_flow *f)

@@ -8,6 +8,7 @@
 
 #include "host.h"
 #include "link.h"
+#include "pool.h"
 
 #define SIM_MAX_MSGS 96
 #define SIM_GUARD    32 /* bytes between regions that must never change */
@@ -24,6 +25,7 @@ struct sim_msg {
 struct sim_flow {
 	int id;
 	struct sim_rng *rng;
+	struct sim_pool *pool; /* the receiver's, or NULL: buffers of its own */
 	struct sim_qp *from, *to;
 	uint32_t ah_num, qkey;
 	uint32_t mtu;

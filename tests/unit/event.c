@@ -22,6 +22,11 @@ void *rxe_cq_owner(const struct rxe_cq *cq)
 	return (void *)cq;
 }
 
+void *rxe_srq_owner(const struct rxe_srq *srq)
+{
+	return (void *)srq;
+}
+
 void *rxe_qp_owner(const struct rxe_qp *qp)
 {
 	return (void *)qp;

@@ -137,7 +137,7 @@ static void path_in_the_wqe(void **state)
 	struct bed b;
 
 	(void)state;
-	bed_init(&b, &ud);
+	bed_init(&b, &bed_ud);
 	b.h.tx = note_address;
 	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
 	wqe = (void *)b.qp.sq.buf->data; /* the first element */

@@ -20,9 +20,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include <netinet/in.h> /* before the uapi headers, which then yield to it */
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include <rdma/rdma_user_rxe.h>
 #include "fake_rxed.h"
 
 #define SYSFS "/sys/class/infiniband/rxe0"
@@ -371,6 +373,37 @@ static void commands_are_invoked(void **state)
 	close(resp.fd);
 }
 
+/*
+ * The kernel's driver writes a resized SRQ's mminfo where the driver data
+ * points: so does the library, whichever way the command goes.
+ */
+static void driver_data_that_points_back(void **state)
+{
+	struct mminfo mi[3];
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_modify_srq core;
+		uint64_t addr;
+	} q = {{IB_USER_VERBS_CMD_MODIFY_SRQ, sizeof(q) / 4, 0}, {0}, (uintptr_t)&mi[1]};
+	struct call c = begin(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
+
+	(void)state;
+	memset(mi, 0, sizeof(mi));
+	assert_int_equal(write(cmd, &q, sizeof(q)), sizeof(q));
+	assert_int_equal(mi[1].size, 0x33333333);
+	assert_int_equal(mi[1].pad, 0x33333333);
+	assert_int_equal(mi[0].pad | mi[2].offset, 0);
+	attr(&c, UVERBS_ATTR_UHW_IN, sizeof(q.addr), q.addr);
+	attr(&c, UVERBS_ATTR_CORE_IN, sizeof(q.core), (uintptr_t)&q.core);
+	attr(&c, UVERBS_ATTR_WRITE_CMD, 8, IB_USER_VERBS_CMD_MODIFY_SRQ);
+	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(mi[1].size, 0x44444444);
+	assert_int_equal(mi[0].pad | mi[2].offset, 0);
+	c.attrs[0].data = 0; /* nowhere */
+	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(c.hdr.num_attrs, 3);
+}
+
 /* ---- mmap -------------------------------------------------------------------------------------- */
 
 static void rings_are_mapped(void **state)
@@ -402,6 +435,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unknown_methods_are_refused),
 		cmocka_unit_test(descriptors_come_by_ioctl),
 		cmocka_unit_test(commands_are_invoked),
+		cmocka_unit_test(driver_data_that_points_back),
 		cmocka_unit_test(rings_are_mapped),
 	};
 

@@ -180,6 +180,10 @@ static void on_write(struct conn *c, struct rxe_ipc_msg *m, struct reply *r)
 		reply->channel_id = new_channel(r);
 		r->len += sizeof(uint32_t);
 		break;
+	case IB_USER_VERBS_CMD_MODIFY_SRQ: /* with as many bytes as it has room for */
+		memset(out, 0x33, 4 * hdr->out_words);
+		r->len += 4 * hdr->out_words;
+		break;
 	case IB_USER_VERBS_CMD_CREATE_CQ:
 		memcpy(out, &((struct ib_uverbs_create_cq *)core)->comp_channel, 4);
 		r->len += sizeof(struct ib_uverbs_create_cq_resp);
@@ -240,6 +244,13 @@ static void on_invoke(struct rxe_ipc_msg *m, struct reply *r)
 	if (cmd->data == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL) {
 		((struct rxe_ipc_ioctl *)r->bytes)->channel_id = new_channel(r);
 		put_attr(r, out, RXE_ATTR_BYTES, &fd, sizeof(fd));
+	} else if (cmd->data == IB_USER_VERBS_CMD_MODIFY_SRQ) {
+		char mminfo[16];
+
+		memset(mminfo, 0x44, sizeof(mminfo));
+		out = request_attr(m, UVERBS_ATTR_UHW_OUT);
+		if (out && out->len == sizeof(mminfo))
+			put_attr(r, out, RXE_ATTR_BYTES, mminfo, sizeof(mminfo));
 	} else if (cmd->data == IB_USER_VERBS_CMD_CREATE_CQ && in->data_off) {
 		struct ib_uverbs_create_cq *q = (void *)((char *)m->buf + in->data_off);
 

@@ -23,6 +23,7 @@
 /* The driver's, too. */
 #define MAX_MCAST_GRP	    8192
 #define MAX_MCAST_QP_ATTACH 56
+#define FIRST_SRQN 0x20001     /* as the driver's */
 
 static struct rxe_timer tick_timer;
 
@@ -319,7 +320,10 @@ static void limits_from_params(struct rxe_limits *lim)
 		.max_mcast_grp = MAX_MCAST_GRP,
 		.max_mcast_qp_attach = MAX_MCAST_QP_ATTACH,
 		.max_total_mcast_qp_attach = MAX_MCAST_GRP * MAX_MCAST_QP_ATTACH,
-		/* No memory windows or SRQs are offered: their limits are 0. */
+		.max_srq = (1 << 20) - FIRST_SRQN,
+		.max_srq_wr = 1 << 20,
+		.max_srq_sge = 27,
+		/* No memory windows are offered: their limit is 0. */
 	};
 }
 
@@ -439,19 +443,26 @@ static int init_hca(struct rxe_dev *dev)
 	err = rxe_idmap_init(&dev->qpns, FIRST_QPN, limits.max_qp);
 	if (err)
 		return err;
+	err = rxe_idmap_init(&dev->srqns, FIRST_SRQN, limits.max_srq);
+	if (err)
+		goto out_qpns;
 	err = rxe_hca_init(&dev->hca, &limits);
-	if (err) {
-		rxe_idmap_fini(&dev->qpns);
-		return err;
-	}
+	if (err)
+		goto out_srqns;
 	dev->hca.owner = dev;
 	dev->hca.pkey = RXE_DEFAULT_PKEY;
 	return 0;
+out_srqns:
+	rxe_idmap_fini(&dev->srqns);
+out_qpns:
+	rxe_idmap_fini(&dev->qpns);
+	return err;
 }
 
 static void fini_hca(struct rxe_dev *dev)
 {
 	rxe_hca_fini(&dev->hca);
+	rxe_idmap_fini(&dev->srqns);
 	rxe_idmap_fini(&dev->qpns);
 }
 

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <netinet/in.h> /* before the uapi headers, which then yield to it */
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_rxe.h>
 #include "verbs/internal.h"
 
 static int fail(int err)
@@ -186,6 +188,36 @@ int rxe_command_translate(const struct rxe_file *command, uint32_t cmd, void *co
 	return err;
 }
 
+/*
+ * Commands with a pointer in their driver data that the kernel's driver writes
+ * to, in place of a response: behind how many bytes of core struct, where, how much.
+ */
+static const struct out_pointer {
+	uint32_t command;
+	size_t core_len, offset, size;
+} out_pointers[] = {
+	{IB_USER_VERBS_CMD_MODIFY_SRQ, sizeof(struct ib_uverbs_modify_srq),
+	 offsetof(struct rxe_modify_srq_cmd, mmap_info_addr), sizeof(struct mminfo)},
+};
+
+static const struct out_pointer *out_pointer_of(uint32_t cmd)
+{
+	for (size_t i = 0; i < sizeof(out_pointers) / sizeof(out_pointers[0]); i++)
+		if (out_pointers[i].command == cmd)
+			return &out_pointers[i];
+	return NULL;
+}
+
+size_t rxe_command_out_pointer(uint32_t cmd, const void *uhw, size_t len, uint64_t *addr)
+{
+	const struct out_pointer *p = out_pointer_of(cmd);
+
+	if (!p || len < p->offset + sizeof(*addr))
+		return 0;
+	memcpy(addr, (const char *)uhw + p->offset, sizeof(*addr));
+	return *addr ? p->size : 0;
+}
+
 struct write_call {
 	struct rxe_file *file;
 	struct ib_uverbs_cmd_hdr hdr;
@@ -195,6 +227,24 @@ struct write_call {
 	void *response;
 	size_t response_size;
 };
+
+/* What a pointer in the driver data points at is asked for, and taken, as a response. */
+static void expect_out_pointer(struct write_call *call)
+{
+	const struct out_pointer *p = out_pointer_of(call->hdr.command);
+	uint64_t addr;
+	size_t size;
+
+	if (!p || call->core_len < p->core_len)
+		return;
+	size = rxe_command_out_pointer(call->hdr.command, call->core + p->core_len,
+				       call->core_len - p->core_len, &addr);
+	if (!size)
+		return;
+	call->response = (void *)(uintptr_t)addr;
+	call->response_size = size;
+	call->hdr.out_words = size / 4;
+}
 
 /* Splits the bytes of a write() as the kernel does; -EINVAL when too short. */
 static int parse_write(struct write_call *call, const char *buf, size_t len)
@@ -226,6 +276,7 @@ static int parse_write(struct write_call *call, const char *buf, size_t len)
 		}
 	}
 	call->response = (void *)(uintptr_t)response;
+	expect_out_pointer(call);
 	return 0;
 }
 
@@ -283,9 +334,10 @@ static bool try_doorbell(const struct write_call *call, int *err)
 static int write_request(struct write_call *call, const char *buf, size_t len)
 {
 	char core[RXE_CORE_MAX];
-	size_t head = call->core - buf, n = 0;
-	struct iovec iov[3] = {{(char *)buf, len}};
-	struct rxe_request req = {.type = RXE_IPC_WRITE, .iov = iov, .nr_iov = 1};
+	size_t head = call->core - buf - sizeof(call->hdr), n = 0;
+	char *rest = (char *)buf + sizeof(call->hdr);
+	struct iovec iov[4] = {{&call->hdr, sizeof(call->hdr)}, {rest, len - sizeof(call->hdr)}};
+	struct rxe_request req = {.type = RXE_IPC_WRITE, .iov = iov, .nr_iov = 2};
 	int err;
 
 	if (rxe_command_has_fd(call->hdr.command)) {
@@ -294,10 +346,10 @@ static int write_request(struct write_call *call, const char *buf, size_t len)
 		err = rxe_command_translate(call->file, call->hdr.command, core, n);
 		if (err)
 			return err;
-		iov[0].iov_len = head;
-		iov[1] = (struct iovec){core, n};
-		iov[2] = (struct iovec){(char *)call->core + n, call->core_len - n};
-		req.nr_iov = 3;
+		iov[1].iov_len = head;
+		iov[2] = (struct iovec){core, n};
+		iov[3] = (struct iovec){(char *)call->core + n, call->core_len - n};
+		req.nr_iov = 4;
 	}
 	return rxe_conn_request(&call->file->conn, &req, take_write_reply, call);
 }

@@ -224,6 +224,11 @@ void rxe_channel_closed(struct rxe_file *channel);
 int rxe_command_translate(const struct rxe_file *command, uint32_t cmd, void *core, size_t len);
 #define RXE_CORE_MAX 64 /* of a command that has something to translate */
 bool rxe_command_has_fd(uint32_t cmd);
+/*
+ * Where in this process the kernel's driver would write, by a pointer in the
+ * len bytes of the command's driver data: how many bytes, and *addr. 0: nowhere.
+ */
+size_t rxe_command_out_pointer(uint32_t cmd, const void *uhw, size_t len, uint64_t *addr);
 
 /* ---- ioctl.c ------------------------------------------------------------------- */
 

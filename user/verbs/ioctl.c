@@ -12,16 +12,18 @@
 #define MAX_ATTRS 64
 /* Bytes of an attribute that are in `data` itself (rdma_user_ioctl_cmds.h). */
 #define INLINE_LEN 8
+#define ATTRS_IOV  1 /* where in iov the attributes are */
 
 struct ioctl_call {
 	struct rxe_file *file;
 	struct ib_uverbs_ioctl_hdr *user;
 	struct rxe_ipc_ioctl head;
-	struct rxe_ipc_attr attrs[MAX_ATTRS];
-	struct iovec iov[2 + 2 * MAX_ATTRS];
+	struct rxe_ipc_attr attrs[MAX_ATTRS + 1];
+	struct iovec iov[2 + 2 * (MAX_ATTRS + 1)];
 	unsigned int nr_iov;
-	uint32_t payload;	 /* bytes in iov so far */
-	char core[RXE_CORE_MAX]; /* CORE_IN with its descriptor translated */
+	uint32_t payload;	       /* bytes in iov so far */
+	char core[RXE_CORE_MAX];       /* CORE_IN with its descriptor translated */
+	struct ib_uverbs_attr unnamed; /* an output that is none of the caller's attributes */
 };
 
 static bool is_invoke_write(const struct rxe_ipc_ioctl *head)
@@ -114,6 +116,35 @@ static int add_attr(struct ioctl_call *call, struct rxe_ipc_attr *attr, int64_t 
 	return 0;
 }
 
+/*
+ * What a pointer in an invoked command's driver data points at, as one more
+ * attribute, UHW_OUT, which libibverbs does not give such a command.
+ */
+static void add_out_pointer(struct ioctl_call *call, int64_t cmd)
+{
+	struct ib_uverbs_attr *at = call->user->attrs, *end = at + call->user->num_attrs;
+	unsigned int n = call->user->num_attrs;
+	const void *uhw;
+	uint64_t addr;
+	size_t size;
+
+	while (at < end && at->attr_id != UVERBS_ATTR_UHW_IN)
+		at++;
+	if (cmd < 0 || at == end)
+		return;
+	uhw = at->len <= INLINE_LEN ? (const void *)&at->data : (void *)(uintptr_t)at->data;
+	size = rxe_command_out_pointer(cmd, uhw, at->len, &addr);
+	if (!size)
+		return;
+	call->unnamed =
+		(struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_UHW_OUT, .len = size, .data = addr};
+	call->attrs[n] = (struct rxe_ipc_attr){
+		.attr_id = UVERBS_ATTR_UHW_OUT, .len = size, .index = n, .data = addr};
+	call->head.num_attrs++;
+	call->iov[ATTRS_IOV].iov_len += sizeof(call->attrs[n]);
+	call->payload += sizeof(call->attrs[n]);
+}
+
 static int gather(struct ioctl_call *call)
 {
 	struct ib_uverbs_ioctl_hdr *user = call->user;
@@ -136,6 +167,7 @@ static int gather(struct ioctl_call *call)
 						       .data = user->attrs[i].data};
 	add_bytes(call, call->attrs, n * sizeof(call->attrs[0]));
 	cmd = invoked_command(call);
+	add_out_pointer(call, cmd);
 	for (unsigned int i = 0; i < n && !err; i++)
 		err = add_attr(call, &call->attrs[i], cmd);
 	return err;
@@ -194,7 +226,7 @@ static int scatter_fd(struct ioctl_call *call, struct ib_uverbs_attr *to,
 /* The channel that an invoked command made: its number leads CORE_OUT. */
 static int scatter_invoked_fd(struct ioctl_call *call, struct rxe_ipc_msg *msg)
 {
-	struct ib_uverbs_attr *to = call->user->attrs, *end = to + call->head.num_attrs;
+	struct ib_uverbs_attr *to = call->user->attrs, *end = to + call->user->num_attrs;
 	int fd;
 
 	while (to < end && (to->attr_id != UVERBS_ATTR_CORE_OUT || to->len < sizeof(fd)))
@@ -230,7 +262,8 @@ static int take_ioctl_reply(void *arg, struct rxe_ipc_msg *msg)
 		if (attr->index >= call->head.num_attrs ||
 		    attr->kind >= sizeof(scatter) / sizeof(scatter[0]))
 			return -EIO;
-		to = &call->user->attrs[attr->index];
+		to = attr->index < call->user->num_attrs ? &call->user->attrs[attr->index]
+							 : &call->unnamed;
 		err = scatter[attr->kind](call, to, attr, msg);
 		if (!err)
 			to->flags |= UVERBS_ATTR_F_VALID_OUTPUT;

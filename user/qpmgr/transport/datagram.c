@@ -33,14 +33,6 @@ static void describe(struct rxe_xfer *x, const struct rxe_pktinfo *info)
 	x->slot.solicited = info->solicited;
 }
 
-/* The receive WQE that the next message goes to; NULL: the queue is empty. */
-static struct rxe_rwqe *next_rwqe(struct rxe_qp *qp)
-{
-	if (!qp->resp.rwqe)
-		qp->resp.rwqe = rxe_resp_take_rwqe(qp);
-	return qp->resp.rwqe;
-}
-
 static void receive(struct rxe_qp *qp, struct rxe_xfer *x, const struct rxe_rwqe *rwqe,
 		    const struct rxe_pktinfo *info)
 {
@@ -54,14 +46,14 @@ static void receive(struct rxe_qp *qp, struct rxe_xfer *x, const struct rxe_rwqe
 	x->slot.fault = rwqe->status ? FAULT_WQE : FAULT_PROT;
 	if (rwqe->status || rxe_resp_scatter(x, rwqe, 0, pkt->payload_len + RXE_GRH_LEN, n))
 		x->copy.status = -EFAULT;
-	qp->resp.rwqe = NULL;
 	rxe_resp_push_slot(qp, x);
 }
 
 void rxe_dgram_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinfo *info)
 {
-	const struct rxe_rwqe *rwqe;
+	struct rxe_rwqe *rwqe;
 	struct rxe_xfer *x;
+	int err;
 
 	if (info->qkey != qp->attr.qkey) {
 		rxe_qp_drop(qp, pkt, RXE_HW_DROP_QKEY);
@@ -75,19 +67,16 @@ void rxe_dgram_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 		rxe_qp_drop(qp, pkt, RXE_HW_DROP_LENGTH);
 		return;
 	}
-	rwqe = next_rwqe(qp);
-	if (!rwqe) {
-		rxe_qp_drop(qp, pkt, RXE_HW_DROP_NO_RECV);
-		return;
-	}
-	/* C9-92: too long for the buffer is a silent drop; the WQE stays. */
-	if (!rwqe->status && pkt->payload_len + RXE_GRH_LEN > rwqe->length) {
-		rxe_qp_drop(qp, pkt, RXE_HW_DROP_LENGTH);
-		return;
-	}
 	x = rxe_resp_new_slot(qp, RXE_SLOT_DATA, info->psn);
 	if (!x) {
 		rxe_qp_drop(qp, pkt, RXE_HW_DROP_BUSY);
+		return;
+	}
+	/* C9-92: too long for the buffer is a silent drop; the WQE stays. */
+	err = rxe_resp_take_rwqe(qp, pkt->payload_len + RXE_GRH_LEN, &rwqe);
+	if (err) {
+		rxe_xfer_drop(x);
+		rxe_qp_drop(qp, pkt, err == -EMSGSIZE ? RXE_HW_DROP_LENGTH : RXE_HW_DROP_NO_RECV);
 		return;
 	}
 	x->pkt = pkt;

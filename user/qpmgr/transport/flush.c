@@ -64,15 +64,29 @@ static uint32_t flush_sq(struct rxe_qp *qp)
 	return flush_ring(qp, &qp->init.sq, &qp->req.fetch, qp->init.send_cq);
 }
 
+/* From now on the QP completes nothing of its SRQ (as the driver's flush_recv_queue()). */
+static void last_wqe_reached(struct rxe_qp *qp)
+{
+	if (qp->last_wqe)
+		return;
+	qp->last_wqe = true;
+	rxe_qp_event(qp, RXE_EV_QP_LAST_WQE_REACHED);
+}
+
 static uint32_t flush_rq(struct rxe_qp *qp)
 {
 	struct rxe_responder *resp = &qp->resp;
 	struct ib_uverbs_wc wc = {.status = RXE_WC_WR_FLUSH_ERR};
 
-	if (!qp->init.rq.buf || qp->busy_ops[RXE_XFER_SLOT])
+	if (qp->busy_ops[RXE_XFER_SLOT])
 		return 0;
 	while (!TAILQ_EMPTY(&resp->rwqes))
 		rxe_resp_post_recv(qp, &wc, true);
+	/* What is in the SRQ is for its other QPs. */
+	if (qp->init.srq)
+		last_wqe_reached(qp);
+	if (!qp->init.rq.buf)
+		return 0;
 	return flush_ring(qp, &qp->init.rq, &resp->fetch, qp->init.recv_cq);
 }
 

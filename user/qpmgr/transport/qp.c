@@ -284,7 +284,7 @@ static void to_reset(struct rxe_qp *qp)
 	stop(qp);
 	rxe_stage_forget(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
-	qp->comm_est = false;
+	qp->comm_est = qp->last_wqe = false;
 	/* What was posted is forgotten. */
 	if (qp->init.sq.buf) {
 		qp->init.sq.index = rxe_ring_producer(&qp->init.sq);

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "xfer.h"
 #include "psn.h"
+#include "srq.h"
 #include "wqe.h"
 
 #define RXE_SQ_WINDOW	   256u	      /* private WQE copies of one SQ, at most */
@@ -118,6 +119,7 @@ struct rxe_qp {
 	struct rxe_qp_attr attr; /* qp_state is the state */
 	uint32_t mtu;		 /* path MTU, bytes */
 	bool comm_est;		 /* COMM_EST was raised */
+	bool last_wqe;		 /* LAST_WQE_REACHED was raised */
 	uint32_t busy_ops[RXE_XFER_COUNT];
 	struct rxe_requester req;
 	struct rxe_completer comp;
@@ -232,8 +234,12 @@ void rxe_resp_drop_slots(struct rxe_qp *qp);
 /* Sequence or RNR NAK for the expected PSN. */
 void rxe_resp_queue_nak(struct rxe_qp *qp, uint8_t syndrome);
 void rxe_resp_queue_fault(struct rxe_qp *qp, enum rxe_fault f, uint32_t psn);
-/* The next receive WQE, or NULL; it stands in resp.rwqes until it completes. */
-struct rxe_rwqe *rxe_resp_take_rwqe(struct rxe_qp *qp);
+/*
+ * Takes the next receive WQE, of the QP's own queue or of its SRQ; it stands in
+ * resp.rwqes until it completes. -ENOENT: there is none; -EMSGSIZE: it holds
+ * less than at_least bytes and stays where it is; -ENOMEM.
+ */
+int rxe_resp_take_rwqe(struct rxe_qp *qp, uint32_t at_least, struct rxe_rwqe **out);
 /* Completes the oldest receive WQE taken; wr_id and qp_num are filled in. */
 int rxe_resp_post_recv(struct rxe_qp *qp, const struct ib_uverbs_wc *wc, bool solicited);
 /* Receives len bytes of x->local into rwqe at off. -errno: not started. */

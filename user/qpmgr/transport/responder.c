@@ -74,9 +74,7 @@ static enum rxe_fault need_rwqe(struct rxe_qp *qp)
 {
 	struct rxe_responder *resp = &qp->resp;
 
-	if (!resp->rwqe)
-		resp->rwqe = rxe_resp_take_rwqe(qp);
-	if (!resp->rwqe)
+	if (!resp->rwqe && rxe_resp_take_rwqe(qp, 0, &resp->rwqe))
 		return FAULT_RNR;
 	resp->rwqe_used = 0;
 	return resp->rwqe->status ? FAULT_WQE : FAULT_NONE;
@@ -115,8 +113,8 @@ static enum rxe_fault begin_write(struct rxe_qp *qp, const struct rxe_pktinfo *i
 	return FAULT_NONE;
 }
 
-static enum rxe_fault take_write(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t flags,
-				 uint32_t nlocal)
+/* All that can be wrong with a WRITE's packet; its MR is then in x->range[0]. */
+static enum rxe_fault check_write(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t flags)
 {
 	struct rxe_responder *resp = &qp->resp;
 	uint32_t len = x->pkt->payload_len;
@@ -125,35 +123,61 @@ static enum rxe_fault take_write(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t
 	/* LAST brings exactly the rest, the others less. */
 	if (end ? len != resp->resid : len >= resp->resid)
 		return FAULT_INV_REQ;
+	x->range[0].len = len;
 	if (!len)
 		return FAULT_NONE;
 	if (rxe_mr_lookup(qp->hca, qp->init.pdn, resp->rkey, resp->va, len,
 			  IB_UVERBS_ACCESS_REMOTE_WRITE, &x->range[0].mr, &x->range[0].addr))
 		return FAULT_ACCESS;
-	x->range[0].len = len;
+	return FAULT_NONE;
+}
+
+static void take_write(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t nlocal)
+{
+	struct rxe_responder *resp = &qp->resp;
+	uint32_t len = x->range[0].len;
+
+	if (!len)
+		return;
 	x->slot.fault = FAULT_MEM;
 	rxe_xfer_copy(x, RXE_COPY_WRITE, 1, nlocal);
 	resp->va += len;
 	resp->resid -= len;
-	return FAULT_NONE;
+}
+
+/*
+ * Its receive WQE comes last: a WRITE that is answered by an error consumes
+ * none (PROTOCOL 25).
+ */
+static enum rxe_fault execute_write(struct rxe_qp *qp, struct rxe_xfer *x,
+				    const struct rxe_pktinfo *info, uint32_t nlocal)
+{
+	uint32_t flags = info->op->flags;
+	enum rxe_fault f = flags & RXE_F_RETH ? begin_write(qp, info) : FAULT_NONE;
+
+	if (!f)
+		f = check_write(qp, x, flags);
+	if (f)
+		return f;
+	if (flags & RXE_F_RWQE)
+		f = need_rwqe(qp);
+	if (!f)
+		take_write(qp, x, nlocal);
+	else if (x->range[0].len)
+		rxe_mr_put(x->range[0].mr);
+	return f;
 }
 
 static enum rxe_fault execute(struct rxe_qp *qp, struct rxe_xfer *x, const struct rxe_pktinfo *info)
 {
 	struct rxe_pkt *pkt = x->pkt;
-	uint32_t flags = info->op->flags;
 	uint32_t nlocal = rxe_iov_clip(x->local, pkt->seg, pkt->nsegs, pkt->payload_len);
-	enum rxe_fault f = FAULT_NONE;
+	enum rxe_fault f;
 
-	if (flags & RXE_F_RWQE)
-		f = need_rwqe(qp);
-	if (f)
-		return f;
-	if (flags & RXE_F_SEND)
-		return take_send(qp, x, nlocal);
-	if (flags & RXE_F_RETH)
-		f = begin_write(qp, info);
-	return f ? f : take_write(qp, x, flags, nlocal);
+	if (!(info->op->flags & RXE_F_SEND))
+		return execute_write(qp, x, info, nlocal);
+	f = info->op->flags & RXE_F_RWQE ? need_rwqe(qp) : FAULT_NONE;
+	return f ? f : take_send(qp, x, nlocal);
 }
 
 static void describe_completion(struct rxe_qp *qp, struct rxe_xfer *x,
@@ -195,10 +219,24 @@ static void accept_data(struct rxe_qp *qp, struct rxe_xfer *x, const struct rxe_
 
 /* ---- arrival: the way through ------------------------------------------------------------- */
 
-/* UC gives up the message in progress; its receive WQE serves the next one. */
+/*
+ * UC gives up the message in progress. Its receive WQE serves the next one; of
+ * an SRQ it completes in error, so that no idle QP keeps it from the others
+ * (the driver's class E).
+ */
 static void abandon_message(struct rxe_qp *qp)
 {
-	qp->resp.msg = RXE_MSG_NONE;
+	struct rxe_responder *resp = &qp->resp;
+	struct rxe_xfer *x;
+
+	resp->msg = RXE_MSG_NONE;
+	if (!qp->init.srq || !resp->rwqe)
+		return;
+	x = rxe_resp_new_slot(qp, RXE_SLOT_GIVEN_UP, resp->psn);
+	if (!x)
+		return;
+	resp->rwqe = NULL; /* stays in resp.rwqes until the slot retires */
+	rxe_resp_push_slot(qp, x);
 }
 
 static void refuse(struct rxe_qp *qp, enum rxe_fault f, const struct rxe_pktinfo *info)
@@ -312,9 +350,9 @@ static void rx_uc(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktin
 	if (!start && qp->resp.msg == RXE_MSG_NONE) {
 		qp->resp.psn = rxe_psn_add(info->psn, 1);
 		rxe_qp_drop(qp, pkt, RXE_HW_DROP_SEQ);
-		return;
+	} else {
+		rx_in_sequence(qp, pkt, info);
 	}
-	rx_in_sequence(qp, pkt, info);
 	rxe_resp_update(qp);
 }
 

@@ -30,7 +30,7 @@ static const struct {
 
 /* ---- receive WQEs -------------------------------------------------------------- */
 
-struct rxe_rwqe *rxe_resp_take_rwqe(struct rxe_qp *qp)
+static int take_own(struct rxe_qp *qp, uint32_t at_least, struct rxe_rwqe *w)
 {
 	struct rxe_responder *resp = &qp->resp;
 	const struct rxe_wqe_limits lim = {
@@ -38,17 +38,32 @@ struct rxe_rwqe *rxe_resp_take_rwqe(struct rxe_qp *qp)
 		.max_sge = qp->init.max_recv_sge,
 		.elem_size = 1u << qp->init.rq.log2_elem,
 	};
-	struct rxe_rwqe *w;
 
 	if (!qp->init.rq.buf || resp->fetch == rxe_ring_producer(&qp->init.rq))
-		return NULL;
-	w = rxe_rwqe_new(qp->engine);
-	if (!w)
-		return NULL;
+		return -ENOENT;
 	rxe_rwqe_take(w, rxe_ring_elem(&qp->init.rq, resp->fetch), &lim);
+	if (!w->status && w->length < at_least)
+		return -EMSGSIZE;
 	resp->fetch = rxe_ring_next(&qp->init.rq, resp->fetch);
-	TAILQ_INSERT_TAIL(&resp->rwqes, w, link);
-	return w;
+	return 0;
+}
+
+int rxe_resp_take_rwqe(struct rxe_qp *qp, uint32_t at_least, struct rxe_rwqe **out)
+{
+	struct rxe_rwqe *w = rxe_rwqe_new(qp->engine);
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	err = qp->init.srq ? rxe_srq_take(qp->engine, qp->init.srq, at_least, w)
+			   : take_own(qp, at_least, w);
+	if (err) {
+		rxe_rwqe_free(qp->engine, w);
+		return err;
+	}
+	TAILQ_INSERT_TAIL(&qp->resp.rwqes, w, link);
+	*out = w;
+	return 0;
 }
 
 int rxe_resp_post_recv(struct rxe_qp *qp, const struct ib_uverbs_wc *wc, bool solicited)
@@ -62,7 +77,8 @@ int rxe_resp_post_recv(struct rxe_qp *qp, const struct ib_uverbs_wc *wc, bool so
 	if (qp->resp.rwqe == w)
 		qp->resp.rwqe = NULL;
 	rxe_rwqe_free(qp->engine, w);
-	rxe_ring_consume(&qp->init.rq);
+	if (!qp->init.srq) /* an SRQ's element went back when it was taken */
+		rxe_ring_consume(&qp->init.rq);
 	if (!full.status)
 		rxe_qp_count(qp, RXE_HW_RDMA_RECVS);
 	return rxe_cq_post(qp->engine, qp->init.recv_cq, &full, solicited);
@@ -72,12 +88,13 @@ int rxe_resp_scatter(struct rxe_xfer *x, const struct rxe_rwqe *rwqe, uint64_t o
 		     uint32_t nlocal)
 {
 	struct rxe_qp *qp = x->qp;
+	uint32_t pdn = qp->init.srq ? rxe_srq_pdn(qp->init.srq) : qp->init.pdn;
 	struct rxe_range range[RXE_MAX_SGE];
 	int n;
 
 	if (!len)
 		return 0;
-	n = rxe_ranges_from_sge(qp->hca, qp->init.pdn, rwqe->sge, rwqe->num_sge, off, len,
+	n = rxe_ranges_from_sge(qp->hca, pdn, rwqe->sge, rwqe->num_sge, off, len,
 				IB_UVERBS_ACCESS_LOCAL_WRITE, range);
 	if (n < 0)
 		return n;
@@ -271,6 +288,17 @@ static bool complete_recv(struct rxe_qp *qp, const struct rxe_xfer *x)
 	return !rxe_resp_post_recv(qp, &wc, x->slot.solicited);
 }
 
+static bool retire_given_up(struct rxe_qp *qp)
+{
+	struct ib_uverbs_wc wc = {.status = RXE_WC_REM_INV_REQ_ERR};
+
+	if (!rxe_resp_post_recv(qp, &wc, true))
+		return true;
+	rxe_qp_event(qp, RXE_EV_QP_FATAL); /* the CQ is full */
+	rxe_qp_error(qp);
+	return false;
+}
+
 static bool retire_data(struct rxe_qp *qp, struct rxe_xfer *x)
 {
 	if (x->copy.status)
@@ -332,6 +360,8 @@ static bool retire(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t *budget)
 		return retire_read(qp, x, budget);
 	case RXE_SLOT_FAULT:
 		return retire_fault(qp, x);
+	case RXE_SLOT_GIVEN_UP:
+		return retire_given_up(qp);
 	}
 	return false;
 }

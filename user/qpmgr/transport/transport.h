@@ -25,6 +25,7 @@ struct rxe_engine;
 struct rxe_hca;
 struct rxe_qp;
 struct rxe_cq;
+struct rxe_srq;
 struct rxe_mr;
 struct rxe_mem;		/* a client's memory; only the owner knows what it is */
 
@@ -171,7 +172,7 @@ struct rxe_engine_ops {
 	int (*copy)(void *ctx, struct rxe_copy *c);
 	/* The CQ has a completion its owner asked to hear of. Any engine. */
 	void (*cq_event)(void *ctx, struct rxe_cq *cq);
-	/* An affiliated asynchronous event; obj is the rxe_qp or rxe_cq. */
+	/* An affiliated asynchronous event; obj is the rxe_qp, rxe_cq or rxe_srq. */
 	void (*async_event)(void *ctx, enum rxe_event_kind kind, void *obj);
 	/* A destroyed QP has no copy or packet left: its memory is free. */
 	void (*qp_released)(void *ctx, struct rxe_qp *qp);
@@ -237,6 +238,7 @@ struct rxe_hca {
 	struct rxe_mr_table *mrs;	/* rxe_mr_table_new() */
 	struct rxe_ah_table *ahs;	/* rxe_ah_table_new() */
 	struct rxe_mcast_table *mcast;	/* rxe_mcast_table_new() */
+	uint32_t nr_srqs;		/* control thread */
 	void	*owner;
 };
 
@@ -307,6 +309,40 @@ void *rxe_cq_owner(const struct rxe_cq *cq);
 /* Arms for the next (solicited_only: solicited or error) completion. Any thread. */
 void rxe_cq_arm(struct rxe_cq *cq, bool solicited_only, bool *missed);
 
+/* ---- shared receive queues ---------------------------------------------- */
+
+/* Element size and granted caps; -EINVAL beyond limits (struct ib_uverbs_create_srq). */
+struct rxe_srq_geometry {
+	uint32_t slots, log2_elem, max_wr, max_sge;
+	size_t bytes;
+};
+int rxe_srq_ring_geometry(const struct rxe_limits *lim, uint32_t max_wr, uint32_t max_sge,
+			  struct rxe_srq_geometry *g);
+
+struct rxe_srq_init {
+	struct rxe_ring ring;		/* as rxe_srq_ring_geometry() says */
+	uint32_t pdn;			/* of the MRs that its WQEs name */
+	uint32_t max_sge;		/* granted */
+	uint32_t limit;			/* 0: no limit event */
+	void *owner;
+};
+/*
+ * Control thread; engines of several workers take from it (own lock). The
+ * client's posts have no doorbell. -ENOMEM at limits.max_srq.
+ */
+int rxe_srq_create(struct rxe_hca *hca, const struct rxe_srq_init *init, struct rxe_srq **out);
+void rxe_srq_destroy(struct rxe_hca *hca, struct rxe_srq *srq);	/* no QP uses it any more */
+void *rxe_srq_owner(const struct rxe_srq *srq);
+/* What is still armed: 0 once the event was raised. Any thread. */
+uint32_t rxe_srq_get_limit(struct rxe_srq *srq);
+void rxe_srq_set_limit(struct rxe_srq *srq, uint32_t limit);
+/*
+ * Moves the waiting WQEs to an empty ring with elements of the same size and
+ * goes on with it; the old one is the caller's again. The client must not post
+ * meanwhile (its provider holds its lock). -EINVAL: it holds fewer. Control thread.
+ */
+int rxe_srq_resize(struct rxe_srq *srq, const struct rxe_ring *ring);
+
 /* ---- QPs ---------------------------------------------------------------- */
 
 enum rxe_qp_type { RXE_QPT_GSI = 1, RXE_QPT_RC = 2, RXE_QPT_UC = 3, RXE_QPT_UD = 4 };
@@ -321,6 +357,7 @@ struct rxe_qp_init {
 	uint32_t pdn;
 	struct rxe_cq *send_cq, *recv_cq;
 	struct rxe_ring sq, rq;		/* elements as rxe_qp_ring_geometry() says */
+	struct rxe_srq *srq;		/* receives come from it, and rq is zero; or NULL */
 	uint32_t max_send_sge, max_recv_sge, max_inline;
 	bool sq_sig_all;
 	bool block_self_lb;	/* UD: what it sends to a group does not come back to it */

@@ -23,8 +23,9 @@ enum rxe_slot_kind {
 	RXE_SLOT_DATA, /* SEND, WRITE, UD SEND */
 	RXE_SLOT_READ,
 	RXE_SLOT_ATOMIC,
-	RXE_SLOT_NAK,	/* sequence or RNR NAK: the QP goes on */
-	RXE_SLOT_FAULT, /* the QP goes to ERR */
+	RXE_SLOT_NAK,	   /* sequence or RNR NAK: the QP goes on */
+	RXE_SLOT_FAULT,	   /* the QP goes to ERR */
+	RXE_SLOT_GIVEN_UP, /* UC, SRQ: the receive WQE of a message given up */
 };
 
 struct rxe_rd_res; /* qp.h */

@@ -240,6 +240,10 @@ void rxe_uverbs_async_event(enum rxe_event_kind kind, void *obj)
 		log_warn("CQ overrun on device %s: a program of process %d (%s) let it fill up",
 			 cq->o.ctx->dev->name, cq->o.ctx->peer->pid, cq->o.ctx->peer->comm);
 		send_async(cq->o.ctx, cq->o.user_handle, kind, &cq->async_sent);
+	} else if (kind == RXE_EV_SRQ_LIMIT_REACHED) {
+		struct usrq *srq = rxe_srq_owner(obj);
+
+		send_async(srq->o.ctx, srq->o.user_handle, kind, &srq->async_sent);
 	} else {
 		struct uqp *qp = rxe_qp_owner(obj);
 

@@ -16,7 +16,7 @@ static const struct {
 	{"cm_id", -1},
 	{"mr", offsetof(struct rxe_dev, nr_mr)},
 	{"ctx", offsetof(struct rxe_dev, nr_contexts)},
-	{"srq", -1},
+	{"srq", offsetof(struct rxe_dev, hca.nr_srqs)},
 };
 
 static uint64_t kind_count(const struct rxe_dev *dev, ptrdiff_t offset)

@@ -54,6 +54,7 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	rxe_mcast_count(&dev->hca, &groups, &attached);
 	line(r, "mcast_groups", groups);
 	line(r, "mcast_attached", attached);
+	line(r, "srqs", dev->hca.nr_srqs);
 	line(r, "port_up", dev->hca.port_up);
 	line(r, "mtu", dev->hca.mtu);
 	for (int i = 0; i < RXE_HW_COUNT; i++)

@@ -61,7 +61,7 @@ TAILQ_HEAD(ushm_list, ushm);
 
 /* ---- objects ---------------------------------------------------------------- */
 
-enum uobj_kind { UOBJ_PD, UOBJ_MR, UOBJ_CHANNEL, UOBJ_CQ, UOBJ_QP, UOBJ_AH, UOBJ_KINDS };
+enum uobj_kind { UOBJ_PD, UOBJ_MR, UOBJ_CHANNEL, UOBJ_CQ, UOBJ_QP, UOBJ_AH, UOBJ_SRQ, UOBJ_KINDS };
 
 struct uctx;
 
@@ -92,12 +92,23 @@ struct ucq {
 	uint32_t comp_sent, async_sent;
 };
 
+struct usrq {
+	struct uobj o;
+	struct upd *pd;
+	struct rxe_srq *srq;
+	struct ushm *ring;
+	struct rxe_srq_geometry geo;
+	uint32_t srqn;
+	uint32_t async_sent;
+};
+
 struct ucmd;
 struct umcast;
 struct uqp {
 	struct uobj o;
 	struct upd *pd;
 	struct ucq *scq, *rcq;
+	struct usrq *srq;		/* NULL: a receive queue of its own */
 	struct rxe_qp *qp;
 	struct rxe_worker *worker;
 	struct rxe_db_entry db;
@@ -215,6 +226,11 @@ int ucmd_create_cq(struct ucmd *cmd);
 int ucmd_ex_create_cq(struct ucmd *cmd);
 int ucmd_destroy_cq(struct ucmd *cmd);
 int ucmd_req_notify_cq(struct ucmd *cmd);
+int ucmd_create_srq(struct ucmd *cmd);
+int ucmd_create_xsrq(struct ucmd *cmd);
+int ucmd_modify_srq(struct ucmd *cmd);
+int ucmd_query_srq(struct ucmd *cmd);
+int ucmd_destroy_srq(struct ucmd *cmd);
 int ucmd_create_qp(struct ucmd *cmd);
 int ucmd_ex_create_qp(struct ucmd *cmd);
 int ucmd_modify_qp(struct ucmd *cmd);
@@ -229,6 +245,7 @@ void upd_destroy(struct upd *pd);
 void umr_destroy(struct umr *mr);
 void uah_destroy(struct uah *ah);
 void ucq_destroy(struct ucq *cq);
+void usrq_destroy(struct usrq *srq);
 void uqp_destroy(struct uqp *qp, struct ucmd *cmd);	/* cmd may be NULL */
 void uqp_detach_all(struct uqp *qp);	/* from its multicast groups */
 /* Ends one of ctx->holds; the context may have waited for it. */

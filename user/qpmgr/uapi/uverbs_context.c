@@ -180,6 +180,7 @@ out_free:
 static void uctx_free(struct uctx *ctx)
 {
 	DESTROY_ALL(ctx, UOBJ_AH, struct uah, uah_destroy);
+	DESTROY_ALL(ctx, UOBJ_SRQ, struct usrq, usrq_destroy);
 	DESTROY_ALL(ctx, UOBJ_CQ, struct ucq, ucq_destroy);
 	DESTROY_ALL(ctx, UOBJ_MR, struct umr, umr_destroy);
 	DESTROY_ALL(ctx, UOBJ_PD, struct upd, upd_destroy);

@@ -86,13 +86,15 @@ static int make_rings(struct ucmd *cmd, struct uqp *qp, struct rxe_qp_init *init
 	rxe_ring_init(&init->sq, qp->sq->map, qp->geo.sq_slots, qp->geo.sq_log2_elem);
 	uresp->sq_mi.offset = qp->sq->offset;
 	uresp->sq_mi.size = (uint32_t)qp->geo.sq_bytes;
+	cmd->uhw_out_len = sizeof(*uresp);
+	if (qp->srq)
+		return 0;
 	qp->rq = ushm_new(cmd->ctx, qp->geo.rq_bytes);
 	if (!qp->rq)
 		return -ENOMEM;
 	rxe_ring_init(&init->rq, qp->rq->map, qp->geo.rq_slots, qp->geo.rq_log2_elem);
 	uresp->rq_mi.offset = qp->rq->offset;
 	uresp->rq_mi.size = (uint32_t)qp->geo.rq_bytes;
-	cmd->uhw_out_len = sizeof(*uresp);
 	return 0;
 }
 
@@ -102,7 +104,7 @@ static int check_create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *i
 
 	if (in->qp_type != RXE_QPT_RC && in->qp_type != RXE_QPT_UC && in->qp_type != RXE_QPT_UD)
 		return -EOPNOTSUPP;	/* raw and XRC: as the driver */
-	if (in->is_srq || in->create_flags & ~BLOCK_SELF_LB || in->comp_mask)
+	if (in->create_flags & ~BLOCK_SELF_LB || in->comp_mask)
 		return -EOPNOTSUPP;
 	if (in->create_flags && in->qp_type != RXE_QPT_UD)
 		return -EINVAL;
@@ -116,6 +118,31 @@ static void use_objects(struct uqp *qp, int by)
 	qp->pd->o.uses += by;
 	qp->scq->o.uses += by;
 	qp->rcq->o.uses += by;
+	if (qp->srq)
+		qp->srq->o.uses += by;
+}
+
+static int find_objects(struct uqp *qp, struct uctx *ctx, const struct ib_uverbs_ex_create_qp *in)
+{
+	qp->pd = uobj_find(ctx, UOBJ_PD, in->pd_handle);
+	qp->scq = uobj_find(ctx, UOBJ_CQ, in->send_cq_handle);
+	qp->rcq = uobj_find(ctx, UOBJ_CQ, in->recv_cq_handle);
+	if (in->is_srq)
+		qp->srq = uobj_find(ctx, UOBJ_SRQ, in->srq_handle);
+	return qp->pd && qp->scq && qp->rcq && (qp->srq || !in->is_srq) ? 0 : -EINVAL;
+}
+
+/* With an SRQ what is asked of a receive queue is not looked at (rxe_qp_chk_cap()). */
+static int size_rings(struct uqp *qp, const struct rxe_limits *lim,
+		      const struct ib_uverbs_ex_create_qp *in)
+{
+	int err = rxe_qp_ring_geometry(lim, in->max_send_wr, qp->srq ? 0 : in->max_recv_wr,
+				       in->max_send_sge, qp->srq ? 0 : in->max_recv_sge,
+				       in->max_inline_data, &qp->geo);
+
+	if (qp->srq)
+		qp->geo.max_recv_wr = qp->geo.max_recv_sge = 0;
+	return err;
 }
 
 static int create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *in,
@@ -132,15 +159,9 @@ static int create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return -ENOMEM;
-	qp->pd = uobj_find(ctx, UOBJ_PD, in->pd_handle);
-	qp->scq = uobj_find(ctx, UOBJ_CQ, in->send_cq_handle);
-	qp->rcq = uobj_find(ctx, UOBJ_CQ, in->recv_cq_handle);
-	err = -EINVAL;
-	if (!qp->pd || !qp->scq || !qp->rcq)
-		goto out_free;
-	err = rxe_qp_ring_geometry(&dev->hca.limits, in->max_send_wr, in->max_recv_wr,
-				   in->max_send_sge, in->max_recv_sge, in->max_inline_data,
-				   &qp->geo);
+	err = find_objects(qp, ctx, in);
+	if (!err)
+		err = size_rings(qp, &dev->hca.limits, in);
 	if (err)
 		goto out_free;
 	err = make_rings(cmd, qp, &call.init);
@@ -165,6 +186,7 @@ static int create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 	call.init.pdn = qp->pd->pdn;
 	call.init.send_cq = qp->scq->cq;
 	call.init.recv_cq = qp->rcq->cq;
+	call.init.srq = qp->srq ? qp->srq->srq : NULL;
 	call.init.max_send_sge = qp->geo.max_send_sge;
 	call.init.max_recv_sge = qp->geo.max_recv_sge;
 	call.init.max_inline = qp->geo.max_inline;
