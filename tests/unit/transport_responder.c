@@ -194,9 +194,14 @@ static const struct fault rc_faults[] = {
 	{NONE, RXE_OP_WRITE_ONLY, 8, 8, 0, 2, INV, RXE_EV_QP_REQ_ERR},
 	{NONE, RXE_OP_READ_REQ, 8, 0, 0, 4, INV, RXE_EV_QP_REQ_ERR},
 	{NONE, RXE_OP_FETCH_ADD, 0, 0, 0, 8, INV, RXE_EV_QP_REQ_ERR},
-	/* known, not offered */
-	{NONE, RXE_OP_SEND_ONLY_INV, 0, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
-	{NONE, RXE_OP_ATOMIC_WRITE, 8, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	/* ATOMIC_WRITE: 8 bytes, an rkey, a permission */
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 4, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 4, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 16, 16, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 7, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 8, 0x100, 0, ACCESS, RXE_EV_QP_ACCESS_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 8, 0, 2, INV, RXE_EV_QP_REQ_ERR},
+	{RXE_OP_SEND_FIRST, RXE_OP_ATOMIC_WRITE, 8, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
 };
 
 static void rc_fault(const struct fault *f, size_t index)

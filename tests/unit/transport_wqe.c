@@ -76,11 +76,10 @@ static void good_ones(void **state)
 
 static void bad_ones(void **state)
 {
-	static const uint32_t refused[] = {IB_UVERBS_WR_LOCAL_INV,
-					   IB_UVERBS_WR_BIND_MW,
-					   IB_UVERBS_WR_SEND_WITH_INV,
-					   IB_UVERBS_WR_TSO,
-					   14,
+	static const uint32_t refused[] = {IB_UVERBS_WR_TSO,
+					   IB_UVERBS_WR_RDMA_READ_WITH_INV,
+					   IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP,
+					   0x20, /* the kernel's REG_MR */
 					   99,
 					   0xffffffff};
 	struct rxe_send_wqe *s;
