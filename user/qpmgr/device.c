@@ -304,10 +304,11 @@ static void limits_from_params(struct rxe_limits *lim)
 		.max_cq = rxe_param(p, RXE_PARAM_MAX_CQ),
 		.max_cqe = (1u << rxe_param(p, RXE_PARAM_MAX_LOG_CQE)) - 1,
 		.max_mr = rxe_param(p, RXE_PARAM_MAX_MR),
+		.max_mw = (1 << 19) - 1,
 		.max_fmr = rxe_param(p, RXE_PARAM_MAX_FMR),
 		.max_ah = (1 << 15) - 1,
 		.max_rd_atomic = 128,
-		/* No memory windows or SRQs are offered: their limits are 0. */
+		/* No SRQs are offered: their limits are 0. */
 	};
 }
 

@@ -230,6 +230,14 @@ bool rxe_command_has_fd(uint32_t cmd);
 /* ioctl(2), RDMA_VERBS_IOCTL. 0, or -1 and errno. */
 int rxe_command_ioctl(struct rxe_file *file, void *arg);
 
+/* ---- poll.c --------------------------------------------------------------------- */
+
+/*
+ * libibverbs' own `symbol`. It may be loaded where RTLD_NEXT does not look: as
+ * a dependency of a plug-in (Python, UCX). NULL when there is none.
+ */
+void *rxe_next_verbs(const char *symbol);
+
 /* ---- netlink.c (see struct rxe_netlink) ------------------------------------------ */
 
 /*

@@ -23,17 +23,13 @@ typedef int (*poll_cq_fn)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 /* The rxe provider's, one for all of its contexts. */
 static _Atomic(poll_cq_fn) provider_poll_cq;
 
-/*
- * libibverbs may be loaded where RTLD_NEXT does not look: as a dependency of a
- * plug-in (Python, UCX). It is loaded, since somebody calls it.
- */
-static open_device_fn find_open_device(void)
+void *rxe_next_verbs(const char *symbol)
 {
-	open_device_fn fn = (open_device_fn)dlsym(RTLD_NEXT, "ibv_open_device");
+	void *fn = dlsym(RTLD_NEXT, symbol);
 	void *lib = fn ? NULL : dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
 	if (lib) {
-		fn = (open_device_fn)dlsym(lib, "ibv_open_device");
+		fn = dlsym(lib, symbol);
 		dlclose(lib);
 	}
 	return fn;
@@ -66,7 +62,7 @@ static int poll_or_yield(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 
 RXE_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	open_device_fn next = find_open_device();
+	open_device_fn next = (open_device_fn)rxe_next_verbs("ibv_open_device");
 	struct ibv_context *context;
 	struct rxe_file *file;
 
