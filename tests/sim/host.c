@@ -10,10 +10,10 @@
 #include "host.h"
 #include "kernel_compat.h"
 
-#define ALL_ACCESS                                                      \
-	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE | \
-	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC | IB_UVERBS_ACCESS_MW_BIND | \
-	 RXE_ACCESS_FLUSH_GLOBAL)
+#define ALL_ACCESS                                                       \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |  \
+	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC | \
+	 IB_UVERBS_ACCESS_MW_BIND | RXE_ACCESS_FLUSH_GLOBAL)
 
 const struct rxe_limits sim_limits = {
 	.max_ucontext = 16,

@@ -518,8 +518,8 @@ static bool recv_is_msg(const struct sim_flow *f, const struct ib_uverbs_wc *wc,
 	const uint8_t *at = f->recv_mem + wc->wr_id * step_of(f->recv_len);
 	uint32_t grh = f->from->type == RXE_QPT_UD ? RXE_GRH_LEN : 0;
 	bool inv = m->opcode == IB_UVERBS_WR_SEND_WITH_INV;
-	uint32_t flags = RXE_WC_GRH | (has_imm(m) ? RXE_WC_WITH_IMM : 0) |
-			 (inv ? RXE_WC_WITH_INV : 0);
+	uint32_t flags =
+		RXE_WC_GRH | (has_imm(m) ? RXE_WC_WITH_IMM : 0) | (inv ? RXE_WC_WITH_INV : 0);
 
 	if (inv && wc->ex.invalidate_rkey != m->rkey)
 		return false;

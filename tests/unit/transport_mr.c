@@ -104,14 +104,14 @@ static void replaced_under_traffic(void **state)
 	uint32_t key;
 
 	(void)state;
-	assert_int_equal(rxe_mr_create(&hca, 1, NULL, 0x1000, 64, 0x1000,
-				       IB_UVERBS_ACCESS_REMOTE_READ, &mr),
-			 0);
+	assert_int_equal(
+		rxe_mr_create(&hca, 1, NULL, 0x1000, 64, 0x1000, IB_UVERBS_ACCESS_REMOTE_READ, &mr),
+		0);
 	key = rxe_mr_lkey(mr);
 	assert_int_equal(rxe_mr_lookup(&hca, 1, key, 0x1000, 64, 0, &copy, &va), 0);
-	assert_int_equal(rxe_mr_replace(&hca, mr, 2, 0x9000, 32, 0x8000,
-					IB_UVERBS_ACCESS_LOCAL_WRITE, &now),
-			 0);
+	assert_int_equal(
+		rxe_mr_replace(&hca, mr, 2, 0x9000, 32, 0x8000, IB_UVERBS_ACCESS_LOCAL_WRITE, &now),
+		0);
 	assert_int_equal(rxe_mr_lkey(now), key);
 	assert_true(rxe_mr_busy(mr));
 	assert_false(rxe_mr_busy(now));
@@ -119,9 +119,9 @@ static void replaced_under_traffic(void **state)
 	assert_int_equal(look(2, key, 0x1000, 1, 0), -ERANGE);
 	assert_int_equal(look(2, key, 0x8000, 33, 0), -ERANGE);
 	assert_int_equal(look(2, key, 0x8000, 1, IB_UVERBS_ACCESS_REMOTE_READ), -EACCES);
-	assert_int_equal(rxe_mr_lookup(&hca, 2, key, 0x8010, 16, IB_UVERBS_ACCESS_LOCAL_WRITE, &got,
-				       &va),
-			 0);
+	assert_int_equal(
+		rxe_mr_lookup(&hca, 2, key, 0x8010, 16, IB_UVERBS_ACCESS_LOCAL_WRITE, &got, &va),
+		0);
 	assert_true(va == 0x9010);
 	rxe_mr_put(got);
 	rxe_mr_put(copy);
@@ -174,7 +174,8 @@ static void replaced_while_threads_look(void **state)
 	s.key = rxe_mr_lkey(mr);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, look_on, &s), 0);
-	for (uint32_t i = 0; i < 20000 || __atomic_load_n(&s.looked, __ATOMIC_RELAXED) < 1000; i++) {
+	for (uint32_t i = 0; i < 20000 || __atomic_load_n(&s.looked, __ATOMIC_RELAXED) < 1000;
+	     i++) {
 		uint32_t pd = i % 2 ? 1 : 2;
 
 		assert_int_equal(rxe_mr_replace(&hca, mr, pd, pd << 20, 8, pd << 16, 0, &now), 0);

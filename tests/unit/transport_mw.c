@@ -204,8 +204,8 @@ static void zero_based(void **state)
 	assert_int_equal(bind_mw(&b), -EINVAL);
 	b = binding(mw, READ | ZB);
 	assert_int_equal(bind_mw(&b), 0);
-	assert_int_equal(rxe_rkey_lookup(&hca, PD, QP, rxe_mw_rkey(mw), 0x10, 0x1f0, READ, &got, &va),
-			 0);
+	assert_int_equal(
+		rxe_rkey_lookup(&hca, PD, QP, rxe_mw_rkey(mw), 0x10, 0x1f0, READ, &got, &va), 0);
 	assert_true(va == BASE + 0x110);
 	rxe_mr_put(got);
 	assert_int_equal(reach(rxe_mw_rkey(mw), 0, 0x201, READ), -ERANGE);
@@ -260,9 +260,9 @@ static void what_it_may_be_bound_to(void **state)
 		struct rxe_mr *got;
 		uint64_t va;
 
-		assert_int_equal(rxe_mr_lookup(&hca, PD, rxe_mw_rkey(other), BASE + 0x100, 1, 0,
-					       &got, &va),
-				 -ENOENT);
+		assert_int_equal(
+			rxe_mr_lookup(&hca, PD, rxe_mw_rkey(other), BASE + 0x100, 1, 0, &got, &va),
+			-ENOENT);
 	}
 	end(mw);
 	end(other);
@@ -283,9 +283,9 @@ static void mr_under_a_window(void **state)
 	assert_int_equal(bind_mw(&b), 0);
 	assert_int_equal(rxe_mr_close(mr), -EBUSY);
 	assert_int_equal(rxe_mr_replace(&hca, mr, PD, BASE, LEN, BASE, 0, &fresh), -EBUSY);
-	assert_int_equal(rxe_rkey_lookup(&hca, PD, QP, rxe_mw_rkey(mw), BASE + 0x100, 1, WRITE,
-					 &copy, &va),
-			 0);
+	assert_int_equal(
+		rxe_rkey_lookup(&hca, PD, QP, rxe_mw_rkey(mw), BASE + 0x100, 1, WRITE, &copy, &va),
+		0);
 	assert_int_equal(rxe_mw_invalidate(&hca, PD, QP, rxe_mw_rkey(mw), &old), 0);
 	assert_true(rxe_mr_busy(old));
 	assert_true(rxe_mr_busy(mr)); /* its copies run through the MR */

@@ -302,7 +302,7 @@ static void flush_waits_for_writes(void **state)
 	flush(&b, 1, b.key, 100, RXE_FLUSH_GLOBAL, RXE_FLUSH_RANGE); /* again */
 	expect_empty(&b, 1, 2);
 	flush(&b, 2, b.key, 0xffffffff, RXE_FLUSH_GLOBAL, RXE_FLUSH_MR); /* range does not matter */
-	bed_sent(&b, RXE_OP_ACK); /* ... but C9-94 does */
+	bed_sent(&b, RXE_OP_ACK);					 /* ... but C9-94 does */
 	bed_fini(&b);
 }
 
@@ -317,11 +317,11 @@ static void flush_checks(void **state)
 		{0, 0, 1, 0, 0, 0},
 		{0, BED_MEM, 1, 0, 0, 0},
 		{0, BED_MEM + 1, 1, 0, 0, RXE_NAK_REM_ACCESS},
-		{0, BED_MEM + 1, 1, 1, 0, 0},			/* the whole region */
-		{0x100, 0, 1, 0, 0, RXE_NAK_REM_ACCESS},	/* rule 21: also at length 0 */
+		{0, BED_MEM + 1, 1, 1, 0, 0},		 /* the whole region */
+		{0x100, 0, 1, 0, 0, RXE_NAK_REM_ACCESS}, /* rule 21: also at length 0 */
 		{0x100, 0, 1, 1, 0, RXE_NAK_REM_ACCESS},
-		{0, 8, 1, 0, 0x100, RXE_NAK_INV_REQ},		/* the QP does not allow it */
-		{0, 8, 2, 0, 0, RXE_NAK_INV_REQ},		/* nor persistence */
+		{0, 8, 1, 0, 0x100, RXE_NAK_INV_REQ}, /* the QP does not allow it */
+		{0, 8, 2, 0, 0, RXE_NAK_INV_REQ},     /* nor persistence */
 		{0, 8, 0, 0, 0, RXE_NAK_INV_REQ},
 		{0, 8, 5, 0, 0, RXE_NAK_INV_REQ},
 		{0, 8, 1, 2, 0, RXE_NAK_INV_REQ},
@@ -355,7 +355,8 @@ static void flush_needs_the_regions_consent(void **state)
 	bed_init(&b, &rc);
 	mr = sim_mr(&b.h, 1, b.mem, 64, IB_UVERBS_ACCESS_REMOTE_READ);
 	flush(&b, 0, rxe_mr_rkey(mr), 8, RXE_FLUSH_GLOBAL, RXE_FLUSH_RANGE);
-	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome, RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
+	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome,
+			 RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
 	sim_mr_free(&b.h, mr);
 	bed_fini(&b);
 }

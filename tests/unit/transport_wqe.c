@@ -229,9 +229,11 @@ static void datagram_types(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_ones),	  cmocka_unit_test(bad_ones),
+		cmocka_unit_test(good_ones),
+		cmocka_unit_test(bad_ones),
 		cmocka_unit_test(windows_and_the_like),
-		cmocka_unit_test(element_bounds), cmocka_unit_test(receive),
+		cmocka_unit_test(element_bounds),
+		cmocka_unit_test(receive),
 		cmocka_unit_test(datagram_types),
 	};
 

@@ -14,10 +14,10 @@
 #include "slab.h"
 #include "transport.h"
 
-#define RXE_KEY_BITS	    8		  /* the low bits tell reuses of one number apart */
-#define RXE_KEY_INDEX(k)    ((k) >> RXE_KEY_BITS)
-#define RXE_MW_FIRST_INDEX  RXE_SLAB_MAX /* the numbers of windows begin here */
-#define RXE_MR_NO_WINDOWS   (-1)
+#define RXE_KEY_BITS	   8 /* the low bits tell reuses of one number apart */
+#define RXE_KEY_INDEX(k)   ((k) >> RXE_KEY_BITS)
+#define RXE_MW_FIRST_INDEX RXE_SLAB_MAX /* the numbers of windows begin here */
+#define RXE_MR_NO_WINDOWS  (-1)
 
 /* A registration. What lookups read is written before refs leaves zero. */
 struct rxe_mr {

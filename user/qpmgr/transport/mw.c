@@ -12,11 +12,11 @@
 #include "mw.h"
 
 #define TAG_MASK ((1u << RXE_KEY_BITS) - 1)
-#define MW_ACCESS                                                                                  \
-	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
-	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC | IB_UVERBS_ACCESS_MW_BIND | \
-	 IB_UVERBS_ACCESS_ZERO_BASED | RXE_ACCESS_FLUSH_GLOBAL | RXE_ACCESS_FLUSH_PERSISTENT |     \
-	 IB_UVERBS_ACCESS_OPTIONAL_RANGE)
+#define MW_ACCESS                                                                           \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                     \
+	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                    \
+	 IB_UVERBS_ACCESS_MW_BIND | IB_UVERBS_ACCESS_ZERO_BASED | RXE_ACCESS_FLUSH_GLOBAL | \
+	 RXE_ACCESS_FLUSH_PERSISTENT | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
 struct rxe_mw {
 	struct rxe_key key; /* key.key is the rkey */
@@ -139,8 +139,8 @@ static int bind_region(struct rxe_hca *hca, struct rxe_mw *mw, uint64_t qp_id, u
 	return 0;
 }
 
-static int bind_window(struct rxe_hca *hca, struct rxe_mw *mw, uint64_t qp_id, const struct rxe_mw_bind *b,
-		struct rxe_mr **old)
+static int bind_window(struct rxe_hca *hca, struct rxe_mw *mw, uint64_t qp_id,
+		       const struct rxe_mw_bind *b, struct rxe_mr **old)
 {
 	uint32_t key = (mw->key.key & ~TAG_MASK) | (b->rkey & TAG_MASK);
 	struct rxe_mr *bound = NULL;

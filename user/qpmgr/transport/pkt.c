@@ -136,8 +136,8 @@ static void put_ext(uint8_t *p, const struct rxe_pktinfo *info)
 	uint32_t flags = info->op->flags;
 
 	if (flags & RXE_F_FETH) {
-		struct rxe_feth h = {htobe32(info->flush_level << RXE_FETH_LEVEL_SHIFT |
-					     info->flush_type)};
+		struct rxe_feth h = {
+			htobe32(info->flush_level << RXE_FETH_LEVEL_SHIFT | info->flush_type)};
 
 		p = mempcpy(p, &h, sizeof(h));
 	}

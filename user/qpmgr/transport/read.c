@@ -437,6 +437,7 @@ void rxe_read_duplicate(struct rxe_qp *qp, const struct rxe_pktinfo *info)
 		return;
 	if (info->op->flags & RXE_F_READ)
 		duplicate_read(qp, res, info);
-	else if (res->kind == (info->op->flags & RXE_F_ANSWERED) && res->rkey == info->rkey && res->va == info->va)
+	else if (res->kind == (info->op->flags & RXE_F_ANSWERED) && res->rkey == info->rkey &&
+		 res->va == info->va)
 		duplicate_atomic(qp, res);
 }
