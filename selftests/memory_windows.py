@@ -283,6 +283,10 @@ def offered(s):
     flags = ex.orig_attr.device_cap_flags
     check(flags & (1 << 17) and flags & (1 << 21) and flags & (1 << 24), "windows, 2B, extensions")
     check(not flags & (1 << 23), "2A is not offered")
+    more = ex.device_cap_flags_ex
+    check(more & (1 << 38) and more & (1 << 40), "FLUSH_GLOBAL, ATOMIC_WRITE")
+    check(not more & (1 << 39), "FLUSH_PERSISTENT is not offered")
+    check(more & 0xffffffff == flags, "both words agree")
     check(ex.orig_attr.max_mw == (1 << 19) - 1, "max_mw")
 
 

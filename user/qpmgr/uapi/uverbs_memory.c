@@ -221,11 +221,14 @@ static struct umr changed(const struct umr *mr, const struct ib_uverbs_rereg_mr 
 	return want;
 }
 
-static int rereg(struct umr *mr, struct umr *want)
+static int rereg(struct umr *mr, struct umr *want, uint32_t flags)
 {
 	struct uctx *ctx = mr->o.ctx;
-	int err = rxe_mem_check(ctx->mem, want->start, want->length, want->access & ACCESS_WRITES);
+	int err = 0;
 
+	if (flags & (REREG_TRANS | REREG_ACCESS))
+		err = rxe_mem_check(ctx->mem, want->start, want->length,
+				    want->access & ACCESS_WRITES);
 	if (err)
 		return err;
 	return rxe_mr_replace(&ctx->dev->hca, mr->mr, want->pd->pdn, want->start, want->length,
@@ -253,7 +256,7 @@ int ucmd_rereg_mr(struct ucmd *cmd)
 	want = changed(mr, in);
 	if (!want.pd)
 		return -EINVAL;
-	err = rereg(mr, &want);
+	err = rereg(mr, &want, in->flags);
 	if (err)
 		return err;
 	old = mr->mr;
