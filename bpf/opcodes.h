@@ -13,6 +13,7 @@
 #define EXT_IMM	      sizeof(struct rxe_immdt)
 #define EXT_IETH      sizeof(struct rxe_ieth)
 #define EXT_RETH      sizeof(struct rxe_reth)
+#define EXT_FETH_RETH (sizeof(struct rxe_feth) + sizeof(struct rxe_reth))
 #define EXT_RETH_IMM  (sizeof(struct rxe_reth) + sizeof(struct rxe_immdt))
 #define EXT_AETH      sizeof(struct rxe_aeth)
 #define EXT_ATOMIC    sizeof(struct rxe_atomiceth)
@@ -52,8 +53,7 @@ static const __u8 opcode_hdr_len[256] = {
 	[RXE_OPCODE(RXE_CLASS_RC, RXE_OP_FETCH_ADD)] = RXE_BTH_LEN + EXT_ATOMIC,
 	[RXE_OPCODE(RXE_CLASS_RC, RXE_OP_SEND_LAST_INV)] = RXE_BTH_LEN + EXT_IETH,
 	[RXE_OPCODE(RXE_CLASS_RC, RXE_OP_SEND_ONLY_INV)] = RXE_BTH_LEN + EXT_IETH,
-	/* FLUSH: FETH (4) and RETH; ATOMIC WRITE: RETH, its 8 bytes are payload. */
-	[RXE_OPCODE(RXE_CLASS_RC, RXE_OP_FLUSH)] = RXE_BTH_LEN + 4 + EXT_RETH,
+	[RXE_OPCODE(RXE_CLASS_RC, RXE_OP_FLUSH)] = RXE_BTH_LEN + EXT_FETH_RETH,
 	[RXE_OPCODE(RXE_CLASS_RC, RXE_OP_ATOMIC_WRITE)] = RXE_BTH_LEN + EXT_RETH,
 	[RXE_OPCODE(RXE_CLASS_UD, RXE_OP_SEND_ONLY)] = RXE_BTH_LEN + EXT_DETH,
 	[RXE_OPCODE(RXE_CLASS_UD, RXE_OP_SEND_ONLY_IMM)] = RXE_BTH_LEN + EXT_DETH_IMM,

@@ -12,7 +12,7 @@ prints() { info | grep -qE "$1"; }
 attr() { check "$1 $2" has "$1" "$2"; }
 
 two_hosts
-ktap_plan 31
+ktap_plan 32
 check "ibv_devices lists it" eval "verbs 1 ibv_devices | grep -qw $DEV"
 attr transport 'InfiniBand (0)'
 attr vendor_id 0xffffff
@@ -23,6 +23,7 @@ attr max_sge 32
 attr max_cq 1048576
 attr max_cqe 32767
 attr max_mr 524287
+attr max_mw 524287
 attr max_srq 917503
 attr max_srq_wr 1048576
 attr max_srq_sge 27

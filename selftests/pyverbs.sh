@@ -9,8 +9,10 @@ SUITE=/usr/share/doc/rdma-core/tests
 MODULES=(test_pd test_device test_cq test_cqex test_cq_events test_mr test_qp
 	 test_qpex test_addr test_atomic test_fork test_relaxed_ordering
 	 test_srq)
-# Tests of verbs that the device does not offer yet: not run, not counted.
-LATER=(test_qp_ex_rc_atomic_write)
+# Not run, not counted: they expect that a QP on its way to RESET takes its
+# unpolled completions out of the CQ, which neither kernel rxe nor its provider
+# does. selftests/rereg_mr.sh has the same flows and polls those completions.
+NOT_RXE=(test_mr_rereg_pd test_mr_rereg_addr)
 
 [ -d "$SUITE" ] || skip_all "$SUITE is not there (scripts/deps.sh check)"
 need_python pyverbs
@@ -18,8 +20,8 @@ need_python pyverbs
 copy_suite() {
 	local t
 	cp -r "$SUITE" "$WORK/tests" && gunzip -f "$WORK"/tests/*.gz || return 1
-	for t in "${LATER[@]}"; do
-		sed -i "s/def $t(/def later_$t(/" "$WORK"/tests/*.py
+	for t in "${NOT_RXE[@]}"; do
+		sed -i "s/def $t(/def not_rxe_$t(/" "$WORK"/tests/*.py
 	done
 	cp "$SELFTESTS/test_srq.py" "$WORK/tests/" || return 1
 	chmod -R a+rX "$WORK/tests"
@@ -42,5 +44,5 @@ ktap_plan $((${#MODULES[@]} + 1))
 for m in "${MODULES[@]}"; do
 	check "$m" suite_module "$m"
 done
-check "nothing is left of them" test "$(counter 1 qps)$(counter 1 cqs)$(counter 1 mrs)$(counter 1 pds)$(counter 1 ahs)$(counter 1 srqs)" = 000000
+check "nothing is left of them" test "$(counter 1 qps)$(counter 1 cqs)$(counter 1 mrs)$(counter 1 mws)$(counter 1 pds)$(counter 1 ahs)$(counter 1 srqs)" = 0000000
 ktap_done

@@ -51,6 +51,11 @@ struct rxe_aeth { __be32 smsn; };		/* syndrome:8 MSN:24 */
 struct rxe_atomicacketh { __be64 orig; } __attribute__((packed));
 struct rxe_immdt { __be32 imm; };
 struct rxe_ieth { __be32 rkey; };
+struct rxe_feth { __be32 bits; };		/* reserved:26 selectivity:2 placement type:4 */
+
+#define RXE_FETH_TYPE_MASK	0x0f
+#define RXE_FETH_LEVEL_SHIFT	4
+#define RXE_FETH_LEVEL_MASK	0x30
 
 #define RXE_MAX_EXT_LEN		32	/* RETH + IMMDT = 20, AtomicETH = 28 */
 #define RXE_MAX_IB_HDR		(RXE_BTH_LEN + RXE_MAX_EXT_LEN)

@@ -71,7 +71,7 @@ void bed_init(struct bed *b, const struct bed_options *o)
 		.rnr_retry = o->rnr_retry,
 		.min_rnr_timer = 12,
 		.rd_atomic = o->rd_atomic,
-		.access = 0x0e & ~o->no_access,
+		.access = (0x0e | RXE_ACCESS_FLUSH_GLOBAL) & ~o->no_access,
 	};
 
 	memset(b, 0, sizeof(*b));

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "host.h"
+#include "kernel_compat.h"
 #include "transport/cq.h"
 #include "transport/pkt.h"
 #include "transport/psn.h"

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "host.h"
+#include "kernel_compat.h"
 
-#define ALL_ACCESS                                                      \
-	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE | \
-	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC)
+#define ALL_ACCESS                                                       \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |  \
+	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC | \
+	 IB_UVERBS_ACCESS_MW_BIND | RXE_ACCESS_FLUSH_GLOBAL)
 
 const struct rxe_limits sim_limits = {
 	.max_ucontext = 16,
@@ -23,6 +25,7 @@ const struct rxe_limits sim_limits = {
 	.max_cq = 64,
 	.max_cqe = 32767,
 	.max_mr = 4096,
+	.max_mw = 4096,
 	.max_ah = 64,
 	.max_srq = 64,
 	.max_srq_wr = 16384,
@@ -187,7 +190,9 @@ static void run_atomic(struct rxe_copy *c)
 	uint64_t *at = (uint64_t *)(uintptr_t)c->range[0].addr;
 
 	memcpy(&c->result, at, sizeof(*at));
-	if (c->kind == RXE_COPY_FETCH_ADD)
+	if (c->kind == RXE_COPY_STORE)
+		*at = c->swap_add;
+	else if (c->kind == RXE_COPY_FETCH_ADD)
 		*at = c->result + c->swap_add;
 	else if (c->result == c->compare)
 		*at = c->swap_add;
@@ -586,6 +591,18 @@ static void set_operands(struct rxe_send_wqe *w, const struct sim_qp *s, const s
 		w->wr.wr.atomic.rkey = wr->rkey;
 		w->wr.wr.atomic.compare_add = wr->compare_add;
 		w->wr.wr.atomic.swap = wr->swap;
+	} else if (wr->opcode == IB_UVERBS_WR_BIND_MW) {
+		w->wr.wr.mw.addr = wr->remote_addr;
+		w->wr.wr.mw.length = wr->mw_len;
+		w->wr.wr.mw.mr_lkey = wr->mr_lkey;
+		w->wr.wr.mw.mw_rkey = wr->mw_rkey;
+		w->wr.wr.mw.rkey = wr->rkey;
+		w->wr.wr.mw.access = wr->access;
+	} else if (wr->opcode == RXE_WR_FLUSH) {
+		struct rxe_flush_wr f = {wr->remote_addr, wr->flush_len, wr->rkey, wr->flush_type,
+					 wr->flush_level};
+
+		memcpy(&w->wr.wr, &f, sizeof(f));
 	} else {
 		w->wr.wr.rdma.remote_addr = wr->remote_addr;
 		w->wr.wr.rdma.rkey = wr->rkey;

@@ -139,6 +139,10 @@ struct sim_wr {
 	uint64_t remote_addr;
 	uint32_t rkey;
 	uint64_t compare_add, swap;
+	uint64_t mw_len; /* BIND_MW; its address is remote_addr, its new key rkey */
+	uint32_t mr_lkey, mw_rkey, access;
+	uint32_t flush_len;
+	uint8_t flush_type, flush_level;
 	uint32_t remote_qpn, remote_qkey, ah_num;
 	const void *inline_data;
 	uint32_t inline_len;

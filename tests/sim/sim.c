@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "link.h"
+#include "kernel_compat.h"
 #include "traffic.h"
 
 #define MAX_PAIRS      4
@@ -161,7 +162,7 @@ static void make_pair(struct world *w, uint32_t i)
 			.rnr_retry = 7,
 			.min_rnr_timer = 1 + sim_below(r, 16),
 			.access = IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_READ |
-				  IB_UVERBS_ACCESS_REMOTE_ATOMIC,
+				  IB_UVERBS_ACCESS_REMOTE_ATOMIC | RXE_ACCESS_FLUSH_GLOBAL,
 		};
 	}
 	path[0].rd_atomic = path[1].rd_atomic = 1 + sim_below(r, 8);

@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kernel_compat.h"
 #include "traffic.h"
 #include "transport/cq.h"
+#include "transport/mw.h"
+#include "transport/qp.h"
 #include "transport/wqe.h"
 
 #define UNTOUCHED 0xa5
@@ -57,13 +60,25 @@ static bool is_atomic(const struct sim_msg *m)
 
 static bool is_send(const struct sim_msg *m)
 {
-	return m->opcode == IB_UVERBS_WR_SEND || m->opcode == IB_UVERBS_WR_SEND_WITH_IMM;
+	return m->opcode == IB_UVERBS_WR_SEND || m->opcode == IB_UVERBS_WR_SEND_WITH_IMM ||
+	       m->opcode == IB_UVERBS_WR_SEND_WITH_INV;
 }
 
 static bool is_write(const struct sim_msg *m)
 {
 	return m->opcode == IB_UVERBS_WR_RDMA_WRITE ||
 	       m->opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static bool is_local(const struct sim_msg *m)
+{
+	return m->opcode == IB_UVERBS_WR_BIND_MW || m->opcode == IB_UVERBS_WR_LOCAL_INV;
+}
+
+/* Leaves its bytes at the receiver. */
+static bool stores(const struct sim_msg *m)
+{
+	return is_write(m) || m->opcode == RXE_WR_ATOMIC_WRITE;
 }
 
 static bool has_imm(const struct sim_msg *m)
@@ -87,11 +102,18 @@ static const uint32_t rc_ops[] = {
 	IB_UVERBS_WR_RDMA_READ,
 	IB_UVERBS_WR_ATOMIC_CMP_AND_SWP,
 	IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	IB_UVERBS_WR_SEND_WITH_INV,
+	RXE_WR_FLUSH,
+	RXE_WR_ATOMIC_WRITE,
+	IB_UVERBS_WR_BIND_MW,
+	IB_UVERBS_WR_LOCAL_INV,
 };
 
 static uint32_t pick_opcode(struct sim_flow *f)
 {
-	uint32_t n = f->from->type == RXE_QPT_RC ? 7 : f->from->type == RXE_QPT_UC ? 4 : 2;
+	uint32_t n = f->from->type == RXE_QPT_RC   ? sizeof(rc_ops) / sizeof(rc_ops[0])
+		     : f->from->type == RXE_QPT_UC ? 4
+						   : 2;
 
 	return rc_ops[sim_below(f->rng, n)];
 }
@@ -112,10 +134,17 @@ static void plan_msg(struct sim_flow *f, struct sim_msg *m, uint32_t max_len, ui
 	bool dgram = f->from->type == RXE_QPT_UD;
 
 	m->opcode = pick_opcode(f);
-	m->len = is_atomic(m) ? 8 : pick_len(f, dgram ? f->mtu : max_len);
+	if (is_local(m) || m->opcode == RXE_WR_FLUSH)
+		m->len = 0;
+	else if (is_atomic(m) || m->opcode == RXE_WR_ATOMIC_WRITE)
+		m->len = 8;
+	else
+		m->len = pick_len(f, dgram ? f->mtu : max_len);
 	if (dgram && m->len > f->mtu)
 		m->len = f->mtu;
 	m->imm = sim_rand(f->rng);
+	m->flush_len = sim_below(f->rng, 64);
+	m->flush_level = sim_below(f->rng, 2);
 	m->flags = sim_chance(f->rng, .7) ? RXE_SEND_SIGNALED : 0;
 	if (sim_chance(f->rng, .2))
 		m->flags |= RXE_SEND_FENCE;
@@ -160,12 +189,104 @@ static void place_msgs(struct sim_flow *f)
 		bool read = m->opcode == IB_UVERBS_WR_RDMA_READ;
 
 		m->local = local;
-		m->remote = is_atomic(m) ? f->remote_mem : remote;
+		m->remote = is_atomic(m) || m->opcode == RXE_WR_FLUSH ? f->remote_mem : remote;
 		if (!is_atomic(m))
 			fill(f, i, read ? m->remote : m->local, m->len);
 		local += step_of(m->len);
 		remote += step_of(m->len);
 	}
+}
+
+/* ---- windows ------------------------------------------------------------------------- */
+
+/* A window over all of the receiver's memory, for one SEND_WITH_INV to end. */
+static void plan_window(struct sim_flow *f, struct sim_msg *m)
+{
+	struct rxe_hca *hca = &f->to->host->hca;
+	struct rxe_mw_bind b = {
+		.mr_lkey = rxe_mr_lkey(f->remote_mr),
+		.rkey = sim_rand(f->rng),
+		.access = IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_READ |
+			  RXE_ACCESS_FLUSH_GLOBAL,
+		.addr = (uintptr_t)f->remote_mem,
+		.len = f->remote_size,
+	};
+	struct rxe_mr *old;
+
+	if (rxe_mw_create(hca, 1, RXE_MW_TYPE_2, &m->mw))
+		sim_fail("no window");
+	b.mw_rkey = rxe_mw_rkey(m->mw);
+	if (rxe_mw_bind(hca, 1, f->to->qp->id, &b, &old) || old)
+		sim_fail("a window cannot be bound");
+	m->rkey = rxe_mw_rkey(m->mw);
+}
+
+/* The sender binds and invalidates its window in turn, each time with another key. */
+static void plan_local(struct sim_msg *m, uint32_t *rkey, bool *bound)
+{
+	m->opcode = *bound ? IB_UVERBS_WR_LOCAL_INV : IB_UVERBS_WR_BIND_MW;
+	m->old_rkey = *rkey;
+	if (!*bound)
+		*rkey = (*rkey & ~0xffu) | ((*rkey + 1) & 0xff);
+	m->rkey = *rkey;
+	*bound = !*bound;
+}
+
+/*
+ * What comes before a SEND_WITH_INV may use the window that it ends. A READ
+ * must be answered before, since its retry is checked anew: then a fence.
+ */
+static void plan_use(struct sim_flow *f, struct sim_msg *m, struct sim_msg *inv)
+{
+	bool can = stores(m) || m->opcode == RXE_WR_FLUSH || m->opcode == IB_UVERBS_WR_RDMA_READ;
+
+	m->rkey = rxe_mr_rkey(f->remote_mr);
+	if (!inv || !can || sim_chance(f->rng, .4))
+		return;
+	m->rkey = inv->rkey;
+	if (m->opcode == IB_UVERBS_WR_RDMA_READ)
+		inv->flags |= RXE_SEND_FENCE;
+}
+
+static void plan_keys(struct sim_flow *f)
+{
+	struct sim_msg *inv = NULL;
+	uint32_t rkey;
+	bool bound = false;
+
+	if (rxe_mw_create(&f->from->host->hca, 1, RXE_MW_TYPE_2, &f->mw))
+		sim_fail("no window");
+	rkey = rxe_mw_rkey(f->mw);
+	for (uint32_t i = 0; i < f->nr_msgs; i++)
+		if (is_local(&f->msg[i]))
+			plan_local(&f->msg[i], &rkey, &bound);
+	for (uint32_t i = f->nr_msgs; i-- > 0;) {
+		struct sim_msg *m = &f->msg[i];
+
+		if (m->opcode == IB_UVERBS_WR_SEND_WITH_INV)
+			plan_window(f, inv = m);
+		else if (!is_local(m))
+			plan_use(f, m, inv);
+	}
+}
+
+static void drop_window(struct sim_host *h, struct rxe_mw *mw)
+{
+	struct rxe_mr *old = rxe_mw_destroy(&h->hca, mw);
+
+	if (old && rxe_mr_busy(old))
+		sim_fail("a window is in use at the end");
+	if (old)
+		rxe_mr_put(old);
+}
+
+/* Nobody gets through a window that is gone. */
+static void check_gone(const struct sim_qp *qp, uint32_t rkey, const char *who, uint32_t i)
+{
+	struct rxe_mr *mr;
+
+	if (qp->qp && !rxe_rkey_get(&qp->host->hca, 1, qp->qp->id, rkey, 0, &mr))
+		sim_fail("%s %u: the window of key 0x%x is still open", who, i, rkey);
 }
 
 void sim_flow_plan(struct sim_flow *f, uint32_t nr_msgs, uint32_t max_len)
@@ -198,10 +319,15 @@ void sim_flow_plan(struct sim_flow *f, uint32_t nr_msgs, uint32_t max_len)
 	f->local_mr = sim_mr(f->from->host, 1, f->local_mem, f->local_size, 0);
 	f->remote_mr = sim_mr(f->to->host, 1, f->remote_mem, f->remote_size, 0);
 	f->recv_mr = sim_mr(f->to->host, 1, f->recv_mem, f->recv_size, 0);
+	plan_keys(f);
 }
 
 void sim_flow_free(struct sim_flow *f)
 {
+	drop_window(f->from->host, f->mw);
+	for (uint32_t i = 0; i < f->nr_msgs; i++)
+		if (f->msg[i].mw)
+			drop_window(f->to->host, f->msg[i].mw);
 	sim_mr_free(f->from->host, f->local_mr);
 	sim_mr_free(f->to->host, f->remote_mr);
 	sim_mr_free(f->to->host, f->recv_mr);
@@ -227,6 +353,15 @@ static uint32_t split(struct sim_flow *f, struct rxe_sge *sge, uint8_t *at, uint
 	return n;
 }
 
+static void bind_wr(const struct sim_flow *f, const struct sim_msg *m, struct sim_wr *wr)
+{
+	wr->remote_addr = (uintptr_t)f->local_mem;
+	wr->mw_len = f->local_size;
+	wr->mr_lkey = rxe_mr_lkey(f->local_mr);
+	wr->mw_rkey = m->old_rkey;
+	wr->access = IB_UVERBS_ACCESS_REMOTE_READ;
+}
+
 static bool post_one(struct sim_flow *f)
 {
 	struct sim_msg *m = &f->msg[f->posted];
@@ -234,9 +369,12 @@ static bool post_one(struct sim_flow *f)
 		.wr_id = f->posted,
 		.opcode = m->opcode,
 		.flags = m->flags | (m->is_inline ? RXE_SEND_INLINE : 0),
-		.imm = m->imm,
+		.imm = m->opcode == IB_UVERBS_WR_SEND_WITH_INV || is_local(m) ? m->rkey : m->imm,
 		.remote_addr = (uintptr_t)m->remote,
-		.rkey = rxe_mr_rkey(f->remote_mr),
+		.rkey = m->rkey,
+		.flush_type = RXE_FLUSH_GLOBAL,
+		.flush_len = m->flush_len,
+		.flush_level = m->flush_level,
 		.compare_add = m->compare_add,
 		.swap = m->swap,
 		.remote_qpn = f->to->qpn,
@@ -244,10 +382,12 @@ static bool post_one(struct sim_flow *f)
 		.ah_num = f->ah_num,
 	};
 
-	if (m->is_inline) {
+	if (m->opcode == IB_UVERBS_WR_BIND_MW)
+		bind_wr(f, m, &wr);
+	if (m->is_inline || m->opcode == RXE_WR_ATOMIC_WRITE) {
 		wr.inline_data = m->local;
 		wr.inline_len = m->len;
-	} else {
+	} else if (!is_local(m) && m->opcode != RXE_WR_FLUSH) {
 		wr.num_sge = split(f, wr.sge, m->local, m->len, rxe_mr_lkey(f->local_mr),
 				   f->from->geo.max_send_sge);
 	}
@@ -304,10 +444,12 @@ static void check_effect(const struct sim_flow *f, uint32_t i)
 
 	if (f->from->type != RXE_QPT_RC)
 		return;
-	if (is_write(m) && !holds(f, i, m->remote, m->len))
+	if (stores(m) && !holds(f, i, m->remote, m->len))
 		sim_fail("%s: WRITE %u is acknowledged and not in place", flow_name(f), i);
 	if (m->opcode == IB_UVERBS_WR_RDMA_READ && !holds(f, i, m->local, m->len))
 		sim_fail("%s: READ %u completed with wrong data", flow_name(f), i);
+	if (m->opcode == IB_UVERBS_WR_LOCAL_INV)
+		check_gone(f->from, m->rkey, "LOCAL_INV", i);
 	memcpy(&got, m->local, sizeof(got));
 	if (is_atomic(m) && got != m->want_orig)
 		sim_fail("%s: atomic %u returned %llx, not %llx", flow_name(f), i,
@@ -316,7 +458,20 @@ static void check_effect(const struct sim_flow *f, uint32_t i)
 
 static void check_send_fields(const struct sim_flow *f, const struct ib_uverbs_wc *wc)
 {
-	static const uint8_t wc_opcode[] = {1, 1, 0, 0, 2, 3, 4};
+	static const uint8_t wc_opcode[] = {
+		[IB_UVERBS_WR_RDMA_WRITE] = IB_UVERBS_WC_RDMA_WRITE,
+		[IB_UVERBS_WR_RDMA_WRITE_WITH_IMM] = IB_UVERBS_WC_RDMA_WRITE,
+		[IB_UVERBS_WR_SEND] = IB_UVERBS_WC_SEND,
+		[IB_UVERBS_WR_SEND_WITH_IMM] = IB_UVERBS_WC_SEND,
+		[IB_UVERBS_WR_RDMA_READ] = IB_UVERBS_WC_RDMA_READ,
+		[IB_UVERBS_WR_ATOMIC_CMP_AND_SWP] = IB_UVERBS_WC_COMP_SWAP,
+		[IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD] = IB_UVERBS_WC_FETCH_ADD,
+		[IB_UVERBS_WR_LOCAL_INV] = IB_UVERBS_WC_LOCAL_INV,
+		[IB_UVERBS_WR_BIND_MW] = IB_UVERBS_WC_BIND_MW,
+		[IB_UVERBS_WR_SEND_WITH_INV] = IB_UVERBS_WC_SEND,
+		[RXE_WR_FLUSH] = RXE_WC_OP_FLUSH,
+		[RXE_WR_ATOMIC_WRITE] = RXE_WC_OP_ATOMIC_WRITE,
+	};
 	const struct sim_msg *m = &f->msg[wc->wr_id];
 
 	if (wc->opcode != wc_opcode[m->opcode] || wc->byte_len != m->len ||
@@ -366,8 +521,12 @@ static bool recv_is_msg(const struct sim_flow *f, const struct ib_uverbs_wc *wc,
 {
 	const struct sim_msg *m = &f->msg[i];
 	uint32_t grh = f->from->type == RXE_QPT_UD ? RXE_GRH_LEN : 0;
-	uint32_t flags = RXE_WC_GRH | (has_imm(m) ? RXE_WC_WITH_IMM : 0);
+	bool inv = m->opcode == IB_UVERBS_WR_SEND_WITH_INV;
+	uint32_t flags =
+		RXE_WC_GRH | (has_imm(m) ? RXE_WC_WITH_IMM : 0) | (inv ? RXE_WC_WITH_INV : 0);
 
+	if (inv && wc->ex.invalidate_rkey != m->rkey)
+		return false;
 	if (!takes_recv(m) || wc->byte_len != m->len + grh || wc->wc_flags != flags ||
 	    (has_imm(m) && wc->ex.imm_data != m->imm) || wc->src_qp != f->from->qpn)
 		return false;
@@ -383,6 +542,8 @@ static void recv_rc(struct sim_flow *f, const struct ib_uverbs_wc *wc, const uin
 	if (f->next_recv_msg >= f->posted || !recv_is_msg(f, wc, at, f->next_recv_msg))
 		sim_fail("%s: receive %llu (length %u) is not message %u", flow_name(f),
 			 (unsigned long long)wc->wr_id, wc->byte_len, f->next_recv_msg);
+	if (f->msg[f->next_recv_msg].mw)
+		check_gone(f->to, f->msg[f->next_recv_msg].rkey, "SEND_WITH_INV", f->next_recv_msg);
 	f->next_recv_msg++;
 }
 
@@ -466,7 +627,7 @@ void sim_flow_check_memory(const struct sim_flow *f)
 		size_t step = step_of(m->len);
 
 		check_guard(f, m->local + m->len, m->local + step, "the buffer of send", i);
-		if (is_write(m)) {
+		if (stores(m)) {
 			check_partial(f, i);
 			check_guard(f, m->remote + m->len, m->remote + step, "WRITE", i);
 		}

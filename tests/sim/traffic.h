@@ -20,6 +20,10 @@ struct sim_msg {
 	uint8_t *remote; /* at the receiver: WRITE target, READ source, counter */
 	uint64_t compare_add, swap, want_orig;
 	bool is_inline;
+	struct rxe_mw *mw; /* SEND_WITH_INV: the receiver's window that it ends */
+	uint32_t rkey;	   /* what it names: an MR's or window's; BIND_MW: the new key */
+	uint32_t old_rkey; /* BIND_MW: the key before */
+	uint32_t flush_len, flush_level;
 };
 
 struct sim_flow {
@@ -35,6 +39,7 @@ struct sim_flow {
 	size_t local_size, remote_size, recv_size;
 	uint32_t recv_len; /* of one receive buffer */
 	struct rxe_mr *local_mr, *remote_mr, *recv_mr;
+	struct rxe_mw *mw; /* the sender's own, for BIND_MW and LOCAL_INV */
 	uint32_t nr_recvs; /* receive WQEs to post in all */
 	/* progress */
 	uint32_t posted, send_done; /* messages; send_done: next wr_id expected */

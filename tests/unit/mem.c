@@ -127,6 +127,9 @@ static void atomics_return_the_old_value(void **state)
 	c.compare = 42;
 	assert_int_equal(copy_wait(&c), 0);
 	assert_int_equal(word, 9);
+	c = (struct rxe_copy){.kind = RXE_COPY_STORE, .nranges = 1, .range = &r, .swap_add = 1ull << 40};
+	assert_int_equal(copy_wait(&c), 0);
+	assert_true(word == 1ull << 40);
 	rxe_mem_kill(m);
 	rxe_mem_put(m);
 }

@@ -23,6 +23,66 @@ static void expect_sends(struct bed *b, int from, int to)
 	bed_nothing_sent(b);
 }
 
+/* FLUSH and ATOMIC_WRITE end by an empty READ response, and by nothing else. */
+static void empty_answers(void **state)
+{
+	static const struct {
+		uint32_t opcode, wc_opcode, byte_len;
+		enum rxe_op op;
+	} kinds[] = {
+		{RXE_WR_FLUSH, RXE_WC_OP_FLUSH, 0, RXE_OP_FLUSH},
+		{RXE_WR_ATOMIC_WRITE, RXE_WC_OP_ATOMIC_WRITE, 8, RXE_OP_ATOMIC_WRITE},
+	};
+	uint64_t value = 0x8877665544332211;
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		struct sim_wr wr;
+		struct rxe_pktinfo i;
+		struct ib_uverbs_wc wc;
+		struct bed_sent *s;
+		struct bed b;
+
+		bed_init(&b, &bed_rc);
+		wr = bed_wr(&b, kinds[k].opcode, 1, 0);
+		wr.num_sge = 0;
+		wr.flush_type = RXE_FLUSH_GLOBAL;
+		wr.flush_level = RXE_FLUSH_MR;
+		wr.flush_len = 0x1234;
+		wr.inline_data = &value;
+		wr.inline_len = sizeof(value);
+		bed_post(&b, &wr);
+		s = bed_sent(&b, kinds[k].op);
+		assert_int_equal(s->info.rkey, 0x77);
+		assert_true(s->info.va == 0x7000 && s->info.ack_req);
+		if (k == 0) {
+			assert_int_equal(s->info.len, 0x1234);
+			assert_true(s->info.flush_type == 1 && s->info.flush_level == 1);
+			assert_int_equal(s->len, 0);
+		} else {
+			assert_int_equal(s->info.len, 8);
+			assert_int_equal(s->len, 8);
+			assert_memory_equal(s->payload, &value, 8);
+		}
+		bed_ack(&b, PSN(0), 0x1f); /* skips nothing (PROTOCOL 10): asks again */
+		bed_no_wc(&b.scq);
+		bed_sent(&b, kinds[k].op);
+		i = bed_pkt(&b, RXE_OP_READ_RESP_ONLY, PSN(0));
+		bed_inject(&b, &i, NULL, 0);
+		wc = bed_wc(&b.scq, 1, 0);
+		assert_int_equal(wc.opcode, kinds[k].wc_opcode);
+		assert_int_equal(wc.byte_len, kinds[k].byte_len);
+		bed_fini(&b);
+
+		bed_init(&b, &bed_rc);
+		bed_post(&b, &wr);
+		i = bed_pkt(&b, RXE_OP_READ_RESP_ONLY, PSN(0));
+		bed_inject(&b, &i, NULL, 8); /* data that nobody asked for */
+		bed_wc(&b.scq, 1, RXE_WC_BAD_RESP_ERR);
+		bed_fini(&b);
+	}
+}
+
 static void coalesced_ack(void **state)
 {
 	struct ib_uverbs_wc wc;
@@ -419,6 +479,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BED_TEST(coalesced_ack),
+		cmocka_unit_test(empty_answers),
 		BED_TEST(bogus_acks),
 		BED_TEST(sequence_nak),
 		BED_TEST(timeout_and_exhaustion),

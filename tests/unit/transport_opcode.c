@@ -26,9 +26,10 @@ static void known_headers(void **state)
 	static const struct {
 		uint8_t opcode, len;
 	} want[] = {
-		{0x00, 12}, {0x04, 12}, {0x05, 16}, {0x06, 28}, {0x0a, 28}, {0x0b, 32}, {0x0c, 28},
-		{0x0d, 16}, {0x0e, 12}, {0x0f, 16}, {0x10, 16}, {0x11, 16}, {0x12, 24}, {0x13, 40},
-		{0x14, 40}, {0x24, 12}, {0x2b, 32}, {0x64, 20}, {0x65, 24},
+		{0x00, 12}, {0x04, 12}, {0x05, 16}, {0x06, 28}, {0x0a, 28}, {0x0b, 32},
+		{0x0c, 28}, {0x0d, 16}, {0x0e, 12}, {0x0f, 16}, {0x10, 16}, {0x11, 16},
+		{0x12, 24}, {0x13, 40}, {0x14, 40}, {0x24, 12}, {0x2b, 32}, {0x64, 20},
+		{0x65, 24}, {0x16, 16}, {0x17, 16}, {0x1c, 32}, {0x1d, 28},
 	};
 
 	(void)state;
@@ -57,8 +58,15 @@ static void work_requests(void **state)
 	w = rxe_wr_info(IB_UVERBS_WR_SEND_WITH_IMM);
 	assert_int_equal(w->qp_types, 0x1e);
 	assert_int_equal(w->last, RXE_OP_SEND_LAST_IMM);
-	assert_int_equal(rxe_wr_info(IB_UVERBS_WR_LOCAL_INV)->qp_types, 0);
-	assert_null(rxe_wr_info(14));
+	assert_int_equal(rxe_wr_info(IB_UVERBS_WR_LOCAL_INV)->qp_types, 1 << RXE_QPT_RC);
+	assert_int_equal(rxe_wr_info(IB_UVERBS_WR_BIND_MW)->qp_types,
+			 1 << RXE_QPT_RC | 1 << RXE_QPT_UC);
+	assert_int_equal(rxe_wr_info(IB_UVERBS_WR_SEND_WITH_INV)->last, RXE_OP_SEND_LAST_INV);
+	assert_int_equal(rxe_wr_info(RXE_WR_FLUSH)->only, RXE_OP_FLUSH);
+	assert_int_equal(rxe_wr_info(RXE_WR_ATOMIC_WRITE)->only, RXE_OP_ATOMIC_WRITE);
+	assert_int_equal(rxe_wr_info(IB_UVERBS_WR_TSO)->qp_types, 0);
+	assert_null(rxe_wr_info(16));
+	assert_null(rxe_wr_info(0x20)); /* the kernel's REG_MR, which is no user's */
 	assert_null(rxe_wr_info(0xffffffff));
 }
 

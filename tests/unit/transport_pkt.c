@@ -45,11 +45,14 @@ static void headers_round_trip(void **state)
 						   .syndrome = 0x1f,
 						   .msn = 0x654321,
 						   .imm = 0x01020304,
+						   .inv_rkey = 0x55667788,
+						   .flush_type = 0x3,
+						   .flush_level = 1,
 					   },
 				   out;
 		struct rxe_pkt p;
 
-		if (!oi || oi->flags & RXE_F_REFUSED)
+		if (!oi)
 			continue;
 		rxe_pkt_build(bytes, &in, rxe_pad(len));
 		p = flat(bytes, oi->hdr_len + len + rxe_pad(len));
@@ -73,6 +76,10 @@ static void headers_round_trip(void **state)
 			assert_true(out.qkey == in.qkey && out.src_qpn == in.src_qpn);
 		if (oi->flags & RXE_F_IMM)
 			assert_int_equal(out.imm, in.imm);
+		if (oi->flags & RXE_F_IETH)
+			assert_int_equal(out.inv_rkey, in.inv_rkey);
+		if (oi->flags & RXE_F_FETH)
+			assert_true(out.flush_type == 3 && out.flush_level == 1);
 	}
 }
 

@@ -225,6 +225,184 @@ static void misaligned(void **state)
 	assert_int_equal(bed_sent(b, RXE_OP_ACK)->info.syndrome, RXE_AETH_NAK | RXE_NAK_INV_REQ);
 }
 
+static void flush(struct bed *b, int n, uint32_t rkey, uint32_t len, uint8_t type, uint8_t level)
+{
+	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_FLUSH, PSN(n));
+
+	i.rkey = rkey;
+	i.len = len;
+	i.flush_type = type;
+	i.flush_level = level;
+	bed_inject(b, &i, NULL, 0);
+}
+
+static void expect_empty(struct bed *b, int n, uint32_t msn)
+{
+	struct bed_sent *s = bed_sent(b, RXE_OP_READ_RESP_ONLY);
+
+	assert_int_equal(s->info.psn, PSN(n));
+	assert_int_equal(s->info.msn, msn);
+	assert_int_equal(s->info.syndrome, 0x1f);
+	assert_int_equal(s->len, 0);
+}
+
+/* Answered when all before it is in place, not earlier. */
+static void flush_waits_for_writes(void **state)
+{
+	struct bed_options o = bed_rc;
+	struct rxe_pktinfo i;
+	struct bed b;
+
+	(void)state;
+	o.deferred = true;
+	bed_init(&b, &o);
+	i = bed_pkt(&b, RXE_OP_WRITE_ONLY, PSN(0));
+	i.len = 100;
+	bed_inject(&b, &i, NULL, 100);
+	flush(&b, 1, b.key, 100, RXE_FLUSH_GLOBAL, RXE_FLUSH_RANGE);
+	bed_nothing_sent(&b);
+	bed_copies(&b);
+	expect_empty(&b, 1, 2);
+	assert_int_equal(b.mem[99], 0x5a);
+	flush(&b, 1, b.key, 100, RXE_FLUSH_GLOBAL, RXE_FLUSH_RANGE); /* again */
+	expect_empty(&b, 1, 2);
+	flush(&b, 2, b.key, 0xffffffff, RXE_FLUSH_GLOBAL, RXE_FLUSH_MR); /* range does not matter */
+	bed_sent(&b, RXE_OP_ACK);					 /* ... but C9-94 does */
+	bed_fini(&b);
+}
+
+static void flush_checks(void **state)
+{
+	static const struct {
+		uint32_t rkey_xor, len;
+		uint8_t type, level;
+		uint32_t no_access;
+		uint8_t nak; /* 0: answered */
+	} cases[] = {
+		{0, 0, 1, 0, 0, 0},
+		{0, BED_MEM, 1, 0, 0, 0},
+		{0, BED_MEM + 1, 1, 0, 0, RXE_NAK_REM_ACCESS},
+		{0, BED_MEM + 1, 1, 1, 0, 0},		 /* the whole region */
+		{0x100, 0, 1, 0, 0, RXE_NAK_REM_ACCESS}, /* rule 21: also at length 0 */
+		{0x100, 0, 1, 1, 0, RXE_NAK_REM_ACCESS},
+		{0, 8, 1, 0, 0x100, RXE_NAK_INV_REQ}, /* the QP does not allow it */
+		{0, 8, 2, 0, 0, RXE_NAK_INV_REQ},     /* nor persistence */
+		{0, 8, 0, 0, 0, RXE_NAK_INV_REQ},
+		{0, 8, 5, 0, 0, RXE_NAK_INV_REQ},
+		{0, 8, 1, 2, 0, RXE_NAK_INV_REQ},
+	};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct bed_options o = bed_rc;
+		struct bed b;
+
+		o.no_access = cases[c].no_access;
+		bed_init(&b, &o);
+		flush(&b, 0, b.key ^ cases[c].rkey_xor, cases[c].len, cases[c].type,
+		      cases[c].level);
+		if (!cases[c].nak)
+			expect_empty(&b, 0, 1);
+		else
+			assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome,
+					 RXE_AETH_NAK | cases[c].nak);
+		bed_fini(&b);
+	}
+}
+
+/* An MR without the flag, though the QP has it. */
+static void flush_needs_the_regions_consent(void **state)
+{
+	struct rxe_mr *mr;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &bed_rc);
+	mr = sim_mr(&b.h, 1, b.mem, 64, IB_UVERBS_ACCESS_REMOTE_READ);
+	flush(&b, 0, rxe_mr_rkey(mr), 8, RXE_FLUSH_GLOBAL, RXE_FLUSH_RANGE);
+	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome,
+			 RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
+	sim_mr_free(&b.h, mr);
+	bed_fini(&b);
+}
+
+static void atomic_write(struct bed *b, int n, uint32_t off, uint64_t value)
+{
+	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_ATOMIC_WRITE, PSN(n));
+
+	i.va += off;
+	i.len = 8;
+	bed_inject(b, &i, &value, 8);
+}
+
+static void atomic_write_once(void **state)
+{
+	uint64_t *at;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &bed_rc);
+	at = (uint64_t *)b.mem;
+	atomic_write(&b, 0, 0, 0x1122334455667788);
+	expect_empty(&b, 0, 1);
+	assert_true(*at == 0x1122334455667788);
+	*at = 5;
+	atomic_write(&b, 0, 0, 0x1122334455667788); /* a duplicate is answered, and that is all */
+	expect_empty(&b, 0, 1);
+	assert_true(*at == 5);
+	atomic_write(&b, 0, 8, 1); /* another address: no duplicate of it */
+	bed_nothing_sent(&b);
+	atomic_write(&b, 1, 4, 1);
+	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome, RXE_AETH_NAK | RXE_NAK_INV_REQ);
+	bed_fini(&b);
+}
+
+/* Behind a WRITE of the same memory, whose copy is late. */
+static void atomic_write_is_ordered(void **state)
+{
+	struct bed_options o = bed_rc;
+	struct rxe_pktinfo i;
+	struct bed b;
+
+	(void)state;
+	o.deferred = true;
+	bed_init(&b, &o);
+	i = bed_pkt(&b, RXE_OP_WRITE_ONLY, PSN(0));
+	i.len = 64;
+	bed_inject(&b, &i, NULL, 64);
+	atomic_write(&b, 1, 8, 77);
+	bed_nothing_sent(&b);
+	while (b.h.live_copies)
+		bed_copies(&b);
+	expect_empty(&b, 1, 2);
+	assert_true(((uint64_t *)b.mem)[1] == 77);
+	assert_int_equal(b.mem[16], 0x5a);
+	bed_fini(&b);
+}
+
+/* A stray duplicate of a READ whose region is gone: no answer, and no harm. */
+static void stray_duplicate_of_a_read(void **state)
+{
+	struct rxe_pktinfo i;
+	struct rxe_mr *mr;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &bed_rc);
+	mr = sim_mr(&b.h, 1, b.mem, 64, 0);
+	i = read_req(&b, 0, 0, 64);
+	i.rkey = rxe_mr_rkey(mr);
+	bed_inject(&b, &i, NULL, 0);
+	bed_sent(&b, RXE_OP_READ_RESP_ONLY);
+	sim_mr_free(&b.h, mr);
+	bed_inject(&b, &i, NULL, 0);
+	bed_nothing_sent(&b);
+	assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_RTS);
+	ask(&b, 1, 0, 8);
+	bed_sent(&b, RXE_OP_READ_RESP_ONLY);
+	bed_fini(&b);
+}
+
 /* A SEND behind a READ is acknowledged after the READ's last response. */
 static void order_of_answers(void **state)
 {
@@ -257,6 +435,12 @@ int main(void)
 		BED_TEST_WITH(a_duplicate_during_the_first, &bed_rc_deferred),
 		BED_TEST(misaligned),
 		BED_TEST_WITH(order_of_answers, &bed_rc_deferred),
+		cmocka_unit_test(flush_waits_for_writes),
+		cmocka_unit_test(flush_checks),
+		cmocka_unit_test(flush_needs_the_regions_consent),
+		cmocka_unit_test(atomic_write_once),
+		cmocka_unit_test(atomic_write_is_ordered),
+		cmocka_unit_test(stray_duplicate_of_a_read),
 	};
 
 	return cmocka_run_group_tests_name("transport_read", tests, NULL, NULL);

@@ -195,7 +195,7 @@ static void each_bad_request_completes(void **state)
 	static const struct {
 		uint32_t opcode, lkey_xor, off, len, status;
 	} cases[] = {
-		{IB_UVERBS_WR_LOCAL_INV, 0, 0, 8, RXE_WC_LOC_QP_OP_ERR},
+		{IB_UVERBS_WR_TSO, 0, 0, 8, RXE_WC_LOC_QP_OP_ERR},
 		{77, 0, 0, 8, RXE_WC_LOC_QP_OP_ERR},
 		{IB_UVERBS_WR_SEND, 0x100, 0, 8, RXE_WC_LOC_PROT_ERR},
 		{IB_UVERBS_WR_RDMA_READ, 0x100, 0, 8, RXE_WC_LOC_PROT_ERR},

@@ -2,6 +2,8 @@
 /* responder.c: what arrives, in order or not; checks, faults, RC and UC. */
 #include <string.h>
 #include "sim/bed.h"
+#include "transport/mw.h"
+#include "transport/qp.h"
 
 #define PSN(n) rxe_psn_add(BED_RQ_PSN, n)
 #define LOCAL  4096 /* where receives go, in the bed's memory */
@@ -170,9 +172,14 @@ static const struct fault rc_faults[] = {
 	{NONE, RXE_OP_WRITE_ONLY, 8, 8, 0, 2, INV, RXE_EV_QP_REQ_ERR},
 	{NONE, RXE_OP_READ_REQ, 8, 0, 0, 4, INV, RXE_EV_QP_REQ_ERR},
 	{NONE, RXE_OP_FETCH_ADD, 0, 0, 0, 8, INV, RXE_EV_QP_REQ_ERR},
-	/* known, not offered */
-	{NONE, RXE_OP_SEND_ONLY_INV, 0, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
-	{NONE, RXE_OP_ATOMIC_WRITE, 8, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	/* ATOMIC_WRITE: 8 bytes, an rkey, a permission */
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 4, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 4, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 16, 16, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 7, 0, 0, INV, RXE_EV_QP_REQ_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 8, 0x100, 0, ACCESS, RXE_EV_QP_ACCESS_ERR},
+	{NONE, RXE_OP_ATOMIC_WRITE, 8, 8, 0, 2, INV, RXE_EV_QP_REQ_ERR},
+	{RXE_OP_SEND_FIRST, RXE_OP_ATOMIC_WRITE, 8, 8, 0, 0, INV, RXE_EV_QP_REQ_ERR},
 };
 
 static void rc_fault(const struct fault *f, size_t index)
@@ -216,6 +223,137 @@ static void rc_every_fault(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rc_faults) / sizeof(rc_faults[0]); i++)
 		rc_fault(&rc_faults[i], i);
+}
+
+static struct rxe_mw *window(struct bed *b)
+{
+	struct rxe_mw_bind w = {
+		.mr_lkey = b->key,
+		.rkey = 0x42,
+		.access = IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_READ,
+		.addr = (uintptr_t)b->mem,
+		.len = 8192,
+	};
+	struct rxe_mw *mw;
+	struct rxe_mr *old;
+
+	assert_int_equal(rxe_mw_create(&b->h.hca, 1, RXE_MW_TYPE_2, &mw), 0);
+	w.mw_rkey = rxe_mw_rkey(mw);
+	assert_int_equal(rxe_mw_bind(&b->h.hca, 1, b->qp.qp->id, &w, &old), 0);
+	return mw;
+}
+
+static void write_through(struct bed *b, int n, uint32_t rkey, uint32_t off, uint32_t len)
+{
+	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_WRITE_ONLY, PSN(n));
+
+	i.rkey = rkey;
+	i.va += off;
+	i.len = len;
+	i.ack_req = true;
+	bed_inject(b, &i, NULL, len);
+}
+
+static void send_inv(struct bed *b, enum rxe_op op, int n, uint32_t rkey)
+{
+	struct rxe_pktinfo i = bed_pkt(b, op, PSN(n));
+
+	i.inv_rkey = rkey;
+	i.ack_req = true;
+	bed_inject(b, &i, NULL, 8);
+}
+
+/* The window serves, is taken, and the completion names it. */
+static void send_with_invalidate(void **state)
+{
+	struct ib_uverbs_wc wc;
+	struct rxe_mw *mw;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &bed_rc);
+	mw = window(&b);
+	bed_post_recv(&b, 1, LOCAL, 1000);
+	write_through(&b, 0, rxe_mw_rkey(mw), 0, 100);
+	expect_ack(&b, 0, 1, 0x1f);
+	data(&b, RXE_OP_SEND_FIRST, 1, 256, false);
+	send_inv(&b, RXE_OP_SEND_LAST_INV, 2, rxe_mw_rkey(mw));
+	expect_ack(&b, 2, 2, 0x1f);
+	wc = bed_wc(&b.rcq, 1, 0);
+	assert_int_equal(wc.opcode, RXE_WC_RECV);
+	assert_int_equal(wc.byte_len, 264);
+	assert_int_equal(wc.wc_flags, RXE_WC_GRH | RXE_WC_WITH_INV);
+	assert_int_equal(wc.ex.invalidate_rkey, rxe_mw_rkey(mw));
+	send_inv(&b, RXE_OP_SEND_LAST_INV, 2, rxe_mw_rkey(mw)); /* a duplicate does nothing */
+	expect_ack(&b, 2, 2, 0x1f);
+	write_through(&b, 3, rxe_mw_rkey(mw), 0, 8);
+	expect_ack(&b, 3, 2, RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
+	assert_null(rxe_mw_destroy(&b.h.hca, mw));
+	bed_fini(&b);
+}
+
+/* A READ and a WRITE before it are finished through the window; then it is reported. */
+static void invalidated_in_order(void **state)
+{
+	struct bed_options o = bed_rc;
+	struct rxe_pktinfo i;
+	struct rxe_mw *mw;
+	struct bed b;
+
+	(void)state;
+	o.deferred = true;
+	bed_init(&b, &o);
+	mw = window(&b);
+	bed_post_recv(&b, 1, LOCAL, 1000);
+	i = bed_pkt(&b, RXE_OP_READ_REQ, PSN(0));
+	i.rkey = rxe_mw_rkey(mw);
+	i.len = 256 * 30;
+	bed_inject(&b, &i, NULL, 0);
+	write_through(&b, 30, rxe_mw_rkey(mw), 0, 8);
+	send_inv(&b, RXE_OP_SEND_ONLY_INV, 31, rxe_mw_rkey(mw));
+	bed_no_wc(&b.rcq);
+	assert_null(rxe_mw_destroy(&b.h.hca, mw)); /* nothing new comes through it */
+	while (b.h.live_copies)
+		bed_copies(&b);
+	bed_sent(&b, RXE_OP_READ_RESP_FIRST);
+	for (int n = 1; n < 29; n++)
+		bed_sent(&b, RXE_OP_READ_RESP_MIDDLE);
+	bed_sent(&b, RXE_OP_READ_RESP_LAST);
+	expect_ack(&b, 30, 2, 0x1f);
+	expect_ack(&b, 31, 3, 0x1f);
+	bed_wc(&b.rcq, 1, 0);
+	assert_int_equal(b.mem[7], 0x5a);
+	bed_fini(&b);
+}
+
+/* What may not be invalidated: an MR, another QP's window, nothing (rule 27). */
+static void bad_invalidation(void **state)
+{
+	for (int c = 0; c < 3; c++) {
+		struct rxe_mw *mw;
+		struct rxe_mr *old;
+		struct bed b;
+		uint32_t rkey;
+
+		(void)state;
+		bed_init(&b, &bed_rc);
+		b.qp.qp->id++; /* the window is another QP's */
+		mw = window(&b);
+		b.qp.qp->id--;
+		rkey = c == 0 ? b.key : c == 1 ? rxe_mw_rkey(mw) : 0xdeadbeef;
+		bed_post_recv(&b, 1, LOCAL, 1000);
+		bed_post_recv(&b, 2, LOCAL, 1000);
+		send_inv(&b, RXE_OP_SEND_ONLY_INV, 0, rkey);
+		/* As kernel rxe: the message is acknowledged, the receiver's QP ends. */
+		assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome, 0x1f);
+		bed_wc(&b.rcq, 1, RXE_WC_REM_INV_REQ_ERR);
+		bed_wc(&b.rcq, 2, RXE_WC_WR_FLUSH_ERR);
+		assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_ERR);
+		old = rxe_mw_destroy(&b.h.hca, mw);
+		assert_non_null(old); /* still bound */
+		rxe_mr_put(old);
+		bed_fini(&b);
+	}
 }
 
 /* PROTOCOL 21. */
@@ -343,6 +481,9 @@ int main(void)
 		BED_TEST_WITH(uc_gap_inside_a_message, &bed_uc),
 		BED_TEST_WITH(uc_write_after_broken_send, &bed_uc),
 		BED_TEST_WITH(uc_faults_are_silent, &bed_uc),
+		cmocka_unit_test(send_with_invalidate),
+		cmocka_unit_test(invalidated_in_order),
+		cmocka_unit_test(bad_invalidation),
 	};
 
 	return cmocka_run_group_tests_name("transport_responder", tests, NULL, NULL);

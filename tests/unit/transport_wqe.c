@@ -74,13 +74,62 @@ static void good_ones(void **state)
 	assert_int_equal(w->compare_add, 5);
 }
 
+static void windows_and_the_like(void **state)
+{
+	struct rxe_flush_wr f = {0x5000, 77, 0x99, RXE_FLUSH_GLOBAL, RXE_FLUSH_MR};
+	struct rxe_send_wqe *s = fresh(IB_UVERBS_WR_BIND_MW);
+	uint64_t eight = 0x0102030405060708;
+
+	(void)state;
+	s->wr.wr.mw.addr = 0x123456789a;
+	s->wr.wr.mw.length = 0x10000000000;
+	s->wr.wr.mw.mr_lkey = 1;
+	s->wr.wr.mw.mw_rkey = 2;
+	s->wr.wr.mw.rkey = 3;
+	s->wr.wr.mw.access = 4;
+	s->dma.num_sge = 0xffffffff; /* means nothing here */
+	assert_int_equal(take(), 0);
+	assert_int_equal(w->length, 0);
+	assert_int_equal(w->num_sge, 0);
+	assert_true(w->bind.addr == 0x123456789a && w->bind.len == 0x10000000000);
+	assert_true(w->bind.mr_lkey == 1 && w->bind.mw_rkey == 2 && w->bind.rkey == 3 &&
+		    w->bind.access == 4);
+	fresh(IB_UVERBS_WR_LOCAL_INV)->wr.ex.invalidate_rkey = 0xabcd;
+	assert_int_equal(take(), 0);
+	assert_int_equal(w->inv_rkey, 0xabcd);
+	fresh(IB_UVERBS_WR_SEND_WITH_INV)->wr.ex.invalidate_rkey = 0xabce;
+	assert_int_equal(take(), 0);
+	assert_int_equal(w->inv_rkey, 0xabce);
+	assert_int_equal(w->length, 128);
+
+	s = fresh(RXE_WR_ATOMIC_WRITE);
+	memcpy(s->dma.inline_data, &eight, 8);
+	s->wr.wr.rdma.rkey = 6;
+	assert_int_equal(take(), 0);
+	assert_int_equal(w->length, 8);
+	assert_memory_equal(w->inline_data, &eight, 8);
+
+	s = fresh(RXE_WR_FLUSH);
+	memcpy(&s->wr.wr, &f, sizeof(f));
+	assert_int_equal(take(), 0);
+	assert_true(w->remote_addr == 0x5000 && w->flush_len == 77 && w->rkey == 0x99);
+	assert_int_equal(w->length, 0);
+	for (int i = 0; i < 3; i++) {
+		static const uint8_t bad[3][2] = {{0, 0}, {4, 0}, {1, 2}};
+
+		f.type = bad[i][0];
+		f.level = bad[i][1];
+		memcpy(&s->wr.wr, &f, sizeof(f));
+		assert_int_equal(take(), RXE_WC_LOC_QP_OP_ERR);
+	}
+}
+
 static void bad_ones(void **state)
 {
-	static const uint32_t refused[] = {IB_UVERBS_WR_LOCAL_INV,
-					   IB_UVERBS_WR_BIND_MW,
-					   IB_UVERBS_WR_SEND_WITH_INV,
-					   IB_UVERBS_WR_TSO,
-					   14,
+	static const uint32_t refused[] = {IB_UVERBS_WR_TSO,
+					   IB_UVERBS_WR_RDMA_READ_WITH_INV,
+					   IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP,
+					   0x20, /* the kernel's REG_MR */
 					   99,
 					   0xffffffff};
 	struct rxe_send_wqe *s;
@@ -180,8 +229,11 @@ static void datagram_types(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_ones),	  cmocka_unit_test(bad_ones),
-		cmocka_unit_test(element_bounds), cmocka_unit_test(receive),
+		cmocka_unit_test(good_ones),
+		cmocka_unit_test(bad_ones),
+		cmocka_unit_test(windows_and_the_like),
+		cmocka_unit_test(element_bounds),
+		cmocka_unit_test(receive),
 		cmocka_unit_test(datagram_types),
 	};
 

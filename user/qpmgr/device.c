@@ -314,6 +314,7 @@ static void limits_from_params(struct rxe_limits *lim)
 		.max_cq = rxe_param(p, RXE_PARAM_MAX_CQ),
 		.max_cqe = (1u << rxe_param(p, RXE_PARAM_MAX_LOG_CQE)) - 1,
 		.max_mr = rxe_param(p, RXE_PARAM_MAX_MR),
+		.max_mw = (1 << 19) - 1,
 		.max_fmr = rxe_param(p, RXE_PARAM_MAX_FMR),
 		.max_ah = (1 << 15) - 1,
 		.max_rd_atomic = 128,
@@ -323,7 +324,6 @@ static void limits_from_params(struct rxe_limits *lim)
 		.max_srq = (1 << 20) - FIRST_SRQN,
 		.max_srq_wr = 1 << 20,
 		.max_srq_sge = 27,
-		/* No memory windows are offered: their limit is 0. */
 	};
 }
 

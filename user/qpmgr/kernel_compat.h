@@ -28,6 +28,28 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
+/* rdma/ib_user_verbs.h, ib_user_ioctl_verbs.h, 6.2 (enumerators: names of our own) */
+#define RXE_WR_FLUSH		    14 /* enum ib_uverbs_wr_opcode */
+#define RXE_WR_ATOMIC_WRITE	    15
+#define RXE_WC_OP_FLUSH		    8 /* enum ib_uverbs_wc_opcode */
+#define RXE_WC_OP_ATOMIC_WRITE	    9
+#define RXE_ACCESS_FLUSH_GLOBAL	    (1 << 8) /* enum ib_uverbs_access_flags */
+#define RXE_ACCESS_FLUSH_PERSISTENT (1 << 9)
+/* enum ib_placement_type and ib_selectivity_level; FETH has them too */
+#define RXE_FLUSH_GLOBAL     1
+#define RXE_FLUSH_PERSISTENT 2
+#define RXE_FLUSH_RANGE	     0
+#define RXE_FLUSH_MR	     1
+
+/* rdma_user_rxe.h, 6.2: the arm `flush` of struct rxe_send_wr's union. */
+struct rxe_flush_wr {
+	__aligned_u64 remote_addr;
+	__u32 length;
+	__u32 rkey;
+	__u8 type;
+	__u8 level;
+};
+
 /*
  * struct sched_attr, first version: linux/sched/types.h cannot be included
  * beside sched.h of this glibc.

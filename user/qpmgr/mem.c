@@ -313,8 +313,11 @@ static void atomic_leave(const struct rxe_mem *m)
 static int read_modify_write(int fd, struct job *j)
 {
 	uint64_t old, new;
-	int err = move(fd, &old, sizeof(old), j->addr[0], false);
+	int err;
 
+	if (j->kind == RXE_COPY_STORE)
+		return move(fd, &j->swap_add, sizeof(j->swap_add), j->addr[0], true);
+	err = move(fd, &old, sizeof(old), j->addr[0], false);
 	if (err)
 		return err;
 	j->result = old;

@@ -62,7 +62,7 @@ struct rxe_dev {
 	LIST_HEAD(, rxe_group_sock) group_socks;
 	struct rxe_idmap qpns;		/* 16 .. 16 + max_qp - 1; device.c sets it up */
 	struct rxe_idmap srqns;		/* SRQ numbers, from the driver's first; likewise */
-	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_ah;
+	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_mw, nr_ah;
 	uint32_t live_qps;		/* atomic: engines have not released them */
 	uint32_t refs;
 };

@@ -249,10 +249,13 @@ void rxe_netlink_pump(struct rxe_file *file);
 void rxe_netlink_forked(struct rxe_netlink *nl);
 void rxe_netlink_free(struct rxe_netlink *nl);
 
-/* ---- poll.c, qp_flags.c: contexts of ours, as libibverbs opens them -------------- */
+/* ---- poll.c, qp_flags.c, rereg.c: contexts of ours, as libibverbs opens them -------------- */
 
 struct ibv_context;
-/* A function of libibverbs, or NULL when it is not loaded. */
+/*
+ * libibverbs' own `name`. It may be loaded where RTLD_NEXT does not look: as a
+ * dependency of a plug-in (Python, UCX). NULL when it is not loaded.
+ */
 void *rxe_libibverbs(const char *name);
 /* Creation flags that the provider does not know, see qp_flags.c. */
 void rxe_qp_flags_install(struct ibv_context *context);

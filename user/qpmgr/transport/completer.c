@@ -73,7 +73,7 @@ void rxe_comp_retire(struct rxe_qp *qp)
 
 		if (w->pending || (!w->done && !failed))
 			break;
-		if (w->started && (w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC)))
+		if (w->started && (w->wr->flags & RXE_F_ANSWERED))
 			req->rd_open--;
 		retired = true;
 		lost = rxe_comp_post(qp, w); /* the CQ is full */
@@ -219,13 +219,26 @@ static void progress(struct rxe_qp *qp)
 
 /* ---- acknowledgement ---------------------------------------------------------------- */
 
+void rxe_comp_skip_local(struct rxe_qp *qp)
+{
+	struct rxe_requester *req = &qp->req;
+
+	while (req->ack != req->tail && rxe_swqe(qp, req->ack)->done &&
+	       rxe_swqe(qp, req->ack)->wr->flags & RXE_F_LOCAL)
+		req->ack++;
+	/* After going back the requester may not have walked over them again. */
+	if ((int32_t)(req->ack - req->cur) > 0)
+		req->cur = req->ack;
+}
+
 static void wqe_acked(struct rxe_qp *qp, struct rxe_swqe *w)
 {
 	w->done = true;
 	qp->req.ack++;
 	qp->req.una = rxe_psn_add(w->last_psn, 1);
-	if (w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC))
+	if (w->wr->flags & RXE_F_ANSWERED)
 		qp->req.rd_out--;
+	rxe_comp_skip_local(qp);
 }
 
 /*
@@ -243,7 +256,7 @@ static bool ack_before(struct rxe_qp *qp, uint32_t end)
 		w = oldest_unacked(qp);
 		if (!w)
 			break;
-		if (w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC)) {
+		if (w->wr->flags & RXE_F_ANSWERED) {
 			clear = false;
 			break;
 		}
@@ -391,6 +404,9 @@ static bool read_shape_ok(const struct rxe_qp *qp, const struct rxe_swqe *w,
 	uint32_t off = rxe_psn_diff(info->psn, w->first_psn) * qp->mtu;
 	uint32_t want = last ? w->length - off : qp->mtu;
 
+	/* FLUSH and ATOMIC_WRITE are answered by an empty READ response. */
+	if (!(w->wr->flags & RXE_F_READ))
+		want = 0;
 	if ((info->op->flags & RXE_F_AETH) && (info->syndrome & RXE_AETH_TYPE_MASK) != RXE_AETH_ACK)
 		return false;
 	if (last != !!(info->op->flags & RXE_F_END) && (last || info->psn != qp->comp.probe_psn))
@@ -431,6 +447,14 @@ static void take_atomic(struct rxe_qp *qp, struct rxe_swqe *w, struct rxe_xfer *
 	scatter(qp, w, x, 0, sizeof(x->comp.result), 1);
 }
 
+/* Is a response of this kind the one that w waits for? */
+static bool answers(const struct rxe_swqe *w, const struct rxe_pktinfo *info)
+{
+	uint32_t want = w->wr->flags & RXE_F_ATOMIC ? RXE_F_ATOMIC : RXE_F_READ;
+
+	return (w->wr->flags & RXE_F_ANSWERED) && (info->op->flags & want);
+}
+
 /* Takes pkt. */
 static void rx_data(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinfo *info)
 {
@@ -448,8 +472,7 @@ static void rx_data(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pkt
 	/* A response acknowledges the SENDs and WRITEs before its request. */
 	clear = ack_before(qp, info->psn);
 	w = oldest_unacked(qp);
-	if (!clear || !w || info->psn != req->una ||
-	    !(w->wr->flags & info->op->flags & (RXE_F_READ | RXE_F_ATOMIC))) {
+	if (!clear || !w || info->psn != req->una || !answers(w, info)) {
 		rxe_qp_drop(qp, pkt, RXE_HW_DROP_SEQ);
 		retry_now(qp);
 		rxe_comp_update(qp);

@@ -10,7 +10,7 @@ int rxe_hca_init(struct rxe_hca *hca, const struct rxe_limits *limits)
 {
 	hca->limits = *limits;
 	hca->pkey = RXE_DEFAULT_PKEY;
-	hca->mrs = rxe_mr_table_new(limits->max_mr);
+	hca->mrs = rxe_mr_table_new(limits->max_mr, limits->max_mw);
 	hca->ahs = rxe_ah_table_new(limits->max_ah);
 	hca->mcast = rxe_mcast_table_new();
 	if (hca->mrs && hca->ahs && hca->mcast)

@@ -13,8 +13,9 @@ static inline uint32_t rxe_ud_mtu(const struct rxe_hca *hca)
 	return hca->ud_mtu && hca->ud_mtu < hca->mtu ? hca->ud_mtu : hca->mtu;
 }
 
-struct rxe_mr_table *rxe_mr_table_new(uint32_t limit);
+struct rxe_mr_table *rxe_mr_table_new(uint32_t max_mr, uint32_t max_mw);
 void rxe_mr_table_free(struct rxe_mr_table *t);
+size_t rxe_mw_size(void); /* of a struct rxe_mw */
 
 struct rxe_mcast_table *rxe_mcast_table_new(void);
 void rxe_mcast_table_free(struct rxe_mcast_table *t);

@@ -2,140 +2,90 @@
 /*
  * Memory regions: the key table, protection checks and references.
  *
- * The memory of a region is type-stable: it stays a struct rxe_mr for the
- * device's life and is only reused. So a lookup needs no grace period: it
+ * The memory of a registration is type-stable: it stays a struct rxe_mr for
+ * the device's life and is only reused. So a lookup needs no grace period: it
  * takes a reference unless the count is zero, then checks the key again.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "hca.h"
+#include "mr.h"
 
-#define KEY_BITS   8 /* low bits of a key tell reuses of one index apart */
-#define CHUNK_BITS 10
-#define CHUNK	   (1u << CHUNK_BITS)
-#define MAX_CHUNKS (1u << (24 - CHUNK_BITS))
-#define MAX_INDEX  (MAX_CHUNKS << CHUNK_BITS)
+/* ---- the table ---------------------------------------------------------------- */
 
-struct rxe_mr {
-	uint32_t refs; /* 0: free. Atomic. */
-	uint32_t key;  /* of the registration; atomic */
-	bool live;     /* lookups may find it; atomic */
-	uint32_t index;
-	uint32_t pdn;
-	uint32_t access;
-	struct rxe_mem *mem;
-	uint64_t va, len, iova;
-	struct rxe_mr_table *table;
-	struct rxe_mr *next_free;
-};
-
-struct rxe_mr_table {
-	struct rxe_mr *chunks[MAX_CHUNKS];     /* pointers only ever appear */
-	pthread_mutex_t lock;		       /* all below */
-	struct rxe_mr *free_head, **free_tail; /* first in, first out: late reuse */
-	uint32_t nr_slots, nr_used, limit;
-};
-
-struct rxe_mr_table *rxe_mr_table_new(uint32_t limit)
+struct rxe_mr_table *rxe_mr_table_new(uint32_t max_mr, uint32_t max_mw)
 {
 	struct rxe_mr_table *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
-	pthread_mutex_init(&t->lock, NULL);
-	t->free_tail = &t->free_head;
-	t->limit = limit < MAX_INDEX ? limit : MAX_INDEX - 1;
-	return t;
+	pthread_mutex_init(&t->bind_lock, NULL);
+	t->keys = rxe_slab_new(sizeof(struct rxe_key), 0, max_mr + 1);
+	t->windows = rxe_slab_new(rxe_mw_size(), RXE_MW_FIRST_INDEX, max_mw);
+	t->regs = rxe_slab_new(sizeof(struct rxe_mr), 0, RXE_SLAB_MAX);
+	if (t->keys && t->windows && t->regs) {
+		rxe_slab_take(t->keys); /* key 0 is nobody's */
+		return t;
+	}
+	rxe_mr_table_free(t);
+	return NULL;
 }
 
 void rxe_mr_table_free(struct rxe_mr_table *t)
 {
 	if (!t)
 		return;
-	for (uint32_t i = 0; i < MAX_CHUNKS && t->chunks[i]; i++)
-		free(t->chunks[i]);
-	pthread_mutex_destroy(&t->lock);
+	rxe_slab_free(t->keys);
+	rxe_slab_free(t->windows);
+	rxe_slab_free(t->regs);
+	pthread_mutex_destroy(&t->bind_lock);
 	free(t);
 }
 
-static void push_free(struct rxe_mr_table *t, struct rxe_mr *mr)
-{
-	mr->next_free = NULL;
-	*t->free_tail = mr;
-	t->free_tail = &mr->next_free;
-}
+/* ---- registrations -------------------------------------------------------------- */
 
-static struct rxe_mr *pop_free(struct rxe_mr_table *t)
+struct rxe_mr *rxe_reg_new(struct rxe_mr_table *t, uint32_t key, const struct rxe_reg *r)
 {
-	struct rxe_mr *mr = t->free_head;
+	struct rxe_mr *mr = rxe_slab_take(t->regs);
 
 	if (!mr)
 		return NULL;
-	t->free_head = mr->next_free;
-	if (!t->free_head)
-		t->free_tail = &t->free_head;
-	return mr;
-}
-
-static int add_chunk(struct rxe_mr_table *t)
-{
-	struct rxe_mr *chunk;
-	uint32_t n = t->nr_slots >> CHUNK_BITS;
-
-	if (n >= MAX_CHUNKS)
-		return -ENOMEM;
-	chunk = calloc(CHUNK, sizeof(*chunk));
-	if (!chunk)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < CHUNK; i++) {
-		chunk[i].index = t->nr_slots + i;
-		chunk[i].table = t;
-		if (chunk[i].index) /* key 0 is nobody's */
-			push_free(t, &chunk[i]);
-	}
-	__atomic_store_n(&t->chunks[n], chunk, __ATOMIC_RELEASE);
-	t->nr_slots += CHUNK;
-	return 0;
-}
-
-static struct rxe_mr *take_slot(struct rxe_mr_table *t)
-{
-	struct rxe_mr *mr = NULL;
-
-	pthread_mutex_lock(&t->lock);
-	if (t->nr_used < t->limit && (t->free_head || !add_chunk(t))) {
-		mr = pop_free(t);
-		if (mr)
-			t->nr_used++;
-	}
-	pthread_mutex_unlock(&t->lock);
-	return mr;
-}
-
-int rxe_mr_create(struct rxe_hca *hca, uint32_t pdn, struct rxe_mem *mem, uint64_t va, uint64_t len,
-		  uint64_t iova, uint32_t access, struct rxe_mr **out)
-{
-	struct rxe_mr *mr;
-	uint32_t key;
-
-	if (va + len < va || iova + len < iova)
-		return -EINVAL;
-	mr = take_slot(hca->mrs);
-	if (!mr)
-		return -ENOMEM;
-	mr->pdn = pdn;
-	mr->mem = mem;
-	mr->va = va;
-	mr->len = len;
-	mr->iova = iova;
-	mr->access = access;
-	key = (mr->key + 1) & ((1u << KEY_BITS) - 1);
-	__atomic_store_n(&mr->key, mr->index << KEY_BITS | key, __ATOMIC_RELAXED);
+	mr->pdn = r->pdn;
+	mr->mem = r->mem;
+	mr->va = r->va;
+	mr->len = r->len;
+	mr->iova = r->iova;
+	mr->access = r->access;
+	mr->under = NULL;
+	mr->qp_id = 0;
+	mr->home = t->regs;
+	__atomic_store_n(&mr->windows, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&mr->key, key, __ATOMIC_RELAXED);
 	__atomic_store_n(&mr->live, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&mr->refs, 1, __ATOMIC_RELEASE);
-	*out = mr;
-	return 0;
+	return mr;
+}
+
+void rxe_mr_get(struct rxe_mr *mr)
+{
+	__atomic_add_fetch(&mr->refs, 1, __ATOMIC_RELAXED);
+}
+
+void rxe_mr_put(struct rxe_mr *mr)
+{
+	struct rxe_mr *under = mr->under;
+
+	if (__atomic_sub_fetch(&mr->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	rxe_slab_give(mr->home, mr);
+	if (under)
+		rxe_mr_put(under);
+}
+
+bool rxe_mr_busy(const struct rxe_mr *mr)
+{
+	return __atomic_load_n(&mr->refs, __ATOMIC_ACQUIRE) > 1;
 }
 
 uint32_t rxe_mr_lkey(const struct rxe_mr *mr)
@@ -153,37 +103,19 @@ struct rxe_mem *rxe_mr_mem(const struct rxe_mr *mr)
 	return mr->mem;
 }
 
-void rxe_mr_get(struct rxe_mr *mr)
-{
-	__atomic_add_fetch(&mr->refs, 1, __ATOMIC_RELAXED);
-}
+/* ---- keys -------------------------------------------------------------------------- */
 
-void rxe_mr_put(struct rxe_mr *mr)
+struct rxe_mr *rxe_key_set(struct rxe_key *k, struct rxe_mr *mr)
 {
-	struct rxe_mr_table *t = mr->table;
+	struct rxe_mr *old = __atomic_exchange_n(&k->cur, mr, __ATOMIC_SEQ_CST);
 
-	if (__atomic_sub_fetch(&mr->refs, 1, __ATOMIC_ACQ_REL))
-		return;
-	pthread_mutex_lock(&t->lock);
-	t->nr_used--;
-	push_free(t, mr);
-	pthread_mutex_unlock(&t->lock);
-}
-
-bool rxe_mr_busy(const struct rxe_mr *mr)
-{
-	return __atomic_load_n(&mr->refs, __ATOMIC_ACQUIRE) > 1;
-}
-
-void rxe_mr_destroy(struct rxe_hca *hca, struct rxe_mr *mr)
-{
-	(void)hca;
 	/* Ordered against the count that rxe_mr_busy() reads next. */
-	__atomic_store_n(&mr->live, false, __ATOMIC_SEQ_CST);
-	rxe_mr_put(mr);
+	if (old)
+		__atomic_store_n(&old->live, false, __ATOMIC_SEQ_CST);
+	return old;
 }
 
-/* A reference unless the region is free. */
+/* A reference unless the registration is free. */
 static bool get_unless_free(struct rxe_mr *mr)
 {
 	uint32_t refs = __atomic_load_n(&mr->refs, __ATOMIC_RELAXED);
@@ -195,43 +127,143 @@ static bool get_unless_free(struct rxe_mr *mr)
 	return false;
 }
 
-static struct rxe_mr *find_slot(struct rxe_mr_table *t, uint32_t key)
+/*
+ * What is free or not live any more has been replaced before that, so another
+ * look finds its successor.
+ */
+struct rxe_mr *rxe_key_get(struct rxe_key *k, uint32_t key)
 {
-	uint32_t index = key >> KEY_BITS;
-	struct rxe_mr *chunk;
+	struct rxe_mr *mr;
 
-	if (index >= MAX_INDEX)
-		return NULL;
-	chunk = __atomic_load_n(&t->chunks[index >> CHUNK_BITS], __ATOMIC_ACQUIRE);
-	return chunk ? &chunk[index & (CHUNK - 1)] : NULL;
+	while ((mr = __atomic_load_n(&k->cur, __ATOMIC_SEQ_CST))) {
+		bool same, live;
+
+		if (!get_unless_free(mr))
+			continue;
+		same = __atomic_load_n(&mr->key, __ATOMIC_RELAXED) == key;
+		live = __atomic_load_n(&mr->live, __ATOMIC_SEQ_CST);
+		if (same && live)
+			return mr;
+		rxe_mr_put(mr);
+		if (live)
+			return NULL;
+	}
+	return NULL;
 }
 
-static int check(const struct rxe_mr *mr, uint32_t pdn, uint64_t iova, uint64_t len,
-		 uint32_t access)
+/* ---- MRs ------------------------------------------------------------------------------ */
+
+static int check_sums(uint64_t va, uint64_t len, uint64_t iova)
+{
+	return va + len < va || iova + len < iova ? -EINVAL : 0;
+}
+
+int rxe_mr_create(struct rxe_hca *hca, uint32_t pdn, struct rxe_mem *mem, uint64_t va, uint64_t len,
+		  uint64_t iova, uint32_t access, struct rxe_mr **out)
+{
+	const struct rxe_reg r = {pdn, access, mem, va, len, iova};
+	struct rxe_key *k;
+	uint32_t tag;
+
+	if (check_sums(va, len, iova))
+		return -EINVAL;
+	k = rxe_slab_take(hca->mrs->keys);
+	if (!k)
+		return -ENOMEM;
+	tag = (k->key + 1) & ((1u << RXE_KEY_BITS) - 1);
+	k->key = k->elem.index << RXE_KEY_BITS | tag;
+	*out = rxe_reg_new(hca->mrs, k->key, &r);
+	if (!*out) {
+		rxe_slab_give(hca->mrs->keys, k);
+		return -ENOMEM;
+	}
+	rxe_key_set(k, *out);
+	return 0;
+}
+
+void rxe_mr_destroy(struct rxe_hca *hca, struct rxe_mr *mr)
+{
+	struct rxe_key *k = rxe_slab_at(hca->mrs->keys, RXE_KEY_INDEX(mr->key));
+
+	rxe_key_set(k, NULL);
+	rxe_slab_give(hca->mrs->keys, k);
+	rxe_mr_put(mr);
+}
+
+int rxe_mr_replace(struct rxe_hca *hca, struct rxe_mr *mr, uint32_t pdn, uint64_t va, uint64_t len,
+		   uint64_t iova, uint32_t access, struct rxe_mr **out)
+{
+	const struct rxe_reg r = {pdn, access, mr->mem, va, len, iova};
+	struct rxe_key *k = rxe_slab_at(hca->mrs->keys, RXE_KEY_INDEX(mr->key));
+
+	if (check_sums(va, len, iova))
+		return -EINVAL;
+	*out = rxe_reg_new(hca->mrs, mr->key, &r);
+	if (!*out)
+		return -ENOMEM;
+	if (rxe_mr_close(mr)) {
+		rxe_mr_put(*out);
+		return -EBUSY;
+	}
+	rxe_key_set(k, *out);
+	return 0;
+}
+
+/* ---- windows on them -------------------------------------------------------------------- */
+
+int rxe_mr_add_window(struct rxe_mr *mr)
+{
+	int32_t n = __atomic_load_n(&mr->windows, __ATOMIC_RELAXED);
+
+	while (n != RXE_MR_NO_WINDOWS)
+		if (__atomic_compare_exchange_n(&mr->windows, &n, n + 1, true, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return 0;
+	return -EINVAL;
+}
+
+void rxe_mr_drop_window(struct rxe_mr *mr)
+{
+	__atomic_sub_fetch(&mr->windows, 1, __ATOMIC_ACQ_REL);
+}
+
+int rxe_mr_close(struct rxe_mr *mr)
+{
+	int32_t none = 0;
+
+	return __atomic_compare_exchange_n(&mr->windows, &none, RXE_MR_NO_WINDOWS, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
+		       ? 0
+		       : -EBUSY;
+}
+
+/* ---- protection ------------------------------------------------------------------------------ */
+
+int rxe_mr_check(const struct rxe_mr *mr, uint32_t pdn, uint64_t iova, uint64_t len,
+		 uint32_t access, uint64_t *va)
 {
 	if (mr->pdn != pdn || (mr->access & access) != access)
 		return -EACCES;
 	if (iova < mr->iova || len > mr->len || iova - mr->iova > mr->len - len)
 		return -ERANGE;
+	*va = mr->va + (iova - mr->iova);
 	return 0;
 }
 
 int rxe_mr_lookup(struct rxe_hca *hca, uint32_t pdn, uint32_t key, uint64_t iova, uint64_t len,
 		  uint32_t access, struct rxe_mr **out, uint64_t *va)
 {
-	struct rxe_mr *mr = find_slot(hca->mrs, key);
-	int err = -ENOENT;
+	struct rxe_key *k = rxe_slab_at(hca->mrs->keys, RXE_KEY_INDEX(key));
+	struct rxe_mr *mr = k ? rxe_key_get(k, key) : NULL;
+	int err;
 
-	if (!mr || !get_unless_free(mr))
+	if (!mr)
 		return -ENOENT;
-	if (__atomic_load_n(&mr->key, __ATOMIC_RELAXED) == key &&
-	    __atomic_load_n(&mr->live, __ATOMIC_SEQ_CST))
-		err = check(mr, pdn, iova, len, access);
+	err = rxe_mr_check(mr, pdn, iova, len, access, va);
 	if (err) {
 		rxe_mr_put(mr);
 		return err;
 	}
 	*out = mr;
-	*va = mr->va + (iova - mr->iova);
 	return 0;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The opcode table itself. Rows that part of the protocol knows and this
- * device does not offer carry RXE_F_REFUSED, so that they are told from
- * unknown ones.
+ * The opcode table itself.
  */
 #include <rdma/ib_user_verbs.h>
+#include "kernel_compat.h"
 #include "opcode.h"
 #include "transport.h"
 
 /* clang-format off */
 #define F(x) RXE_F_##x
 #define HDR_LEN(f)                                                                                 \
-	(RXE_BTH_LEN + ((f)&F(RETH) ? sizeof(struct rxe_reth) : 0) +                               \
+	(RXE_BTH_LEN + ((f)&F(FETH) ? sizeof(struct rxe_feth) : 0) +                               \
+	 ((f)&F(RETH) ? sizeof(struct rxe_reth) : 0) +                               \
 	 ((f)&F(ATOMICETH) ? sizeof(struct rxe_atomiceth) : 0) +                                   \
 	 ((f)&F(AETH) ? sizeof(struct rxe_aeth) : 0) +                                             \
 	 ((f)&F(ATOMICACK) ? sizeof(struct rxe_atomicacketh) : 0) +                                \
@@ -53,13 +53,10 @@ static const struct rxe_opcode_info opcodes[256] = {
 	ROW(RC, ATOMIC_ACK, F(RESP) | F(ATOMIC) | F(START) | F(END) | F(AETH) | F(ATOMICACK)),
 	ROW(RC, CMP_SWAP, F(REQ) | F(ATOMIC) | F(START) | F(END) | F(ATOMICETH)),
 	ROW(RC, FETCH_ADD, F(REQ) | F(ATOMIC) | F(START) | F(END) | F(ATOMICETH)),
-	ROW(RC, SEND_LAST_INV, SEND_REQ | F(END) | F(IETH) | F(REFUSED)),
-	ROW(RC, SEND_ONLY_INV, SEND_REQ | F(START) | F(END) | F(RWQE) | F(IETH) | F(REFUSED)),
-	/* FLUSH carries FETH (4 bytes), which nothing else does, then RETH. */
-	[RXE_OPCODE(RXE_CLASS_RC, RXE_OP_FLUSH)] = {
-		.name = "RC_FLUSH", .flags = F(REQ) | F(START) | F(END) | F(REFUSED),
-		.hdr_len = RXE_BTH_LEN + 4 + sizeof(struct rxe_reth)},
-	ROW(RC, ATOMIC_WRITE, F(REQ) | F(START) | F(END) | F(RETH) | F(PAYLOAD) | F(REFUSED)),
+	ROW(RC, SEND_LAST_INV, SEND_REQ | F(END) | F(IETH)),
+	ROW(RC, SEND_ONLY_INV, SEND_REQ | F(START) | F(END) | F(RWQE) | F(IETH)),
+	ROW(RC, FLUSH, F(REQ) | F(FLUSH) | F(START) | F(END) | F(FETH) | F(RETH)),
+	ROW(RC, ATOMIC_WRITE, F(REQ) | F(ATOMIC_WRITE) | F(START) | F(END) | F(RETH) | F(PAYLOAD)),
 
 	ROW(UD, SEND_ONLY, SEND_REQ | F(START) | F(END) | F(RWQE) | F(DETH)),
 	ROW(UD, SEND_ONLY_IMM, SEND_REQ | F(START) | F(END) | F(RWQE) | F(DETH) | F(IMM)),
@@ -104,9 +101,21 @@ static const struct rxe_wr_info wrs[] = {
 	[IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD] = {
 		.name = "ATOMIC_FETCH_AND_ADD", .qp_types = QPT_RC, WC(FETCH_ADD),
 		OPS(FETCH_ADD, FETCH_ADD, FETCH_ADD, FETCH_ADD), .flags = F(ATOMIC)},
-	REFUSED(LOCAL_INV),
-	REFUSED(BIND_MW),
-	REFUSED(SEND_WITH_INV),
+	[IB_UVERBS_WR_LOCAL_INV] = {
+		.name = "LOCAL_INV", .qp_types = QPT_RC, WC(LOCAL_INV), .flags = F(LOCAL)},
+	[IB_UVERBS_WR_BIND_MW] = {
+		.name = "BIND_MW", .qp_types = QPT_RC | QPT_UC, WC(BIND_MW), .flags = F(LOCAL)},
+	[IB_UVERBS_WR_SEND_WITH_INV] = {
+		.name = "SEND_WITH_INV", .qp_types = QPT_RC, WC(SEND),
+		OPS(SEND_FIRST, SEND_MIDDLE, SEND_LAST_INV, SEND_ONLY_INV),
+		.flags = F(SEND) | F(RWQE) | F(IETH)},
+	[RXE_WR_FLUSH] = {
+		.name = "FLUSH", .qp_types = QPT_RC, .wc_opcode = RXE_WC_OP_FLUSH,
+		OPS(FLUSH, FLUSH, FLUSH, FLUSH), .flags = F(FLUSH)},
+	[RXE_WR_ATOMIC_WRITE] = {
+		.name = "ATOMIC_WRITE", .qp_types = QPT_RC, .wc_opcode = RXE_WC_OP_ATOMIC_WRITE,
+		OPS(ATOMIC_WRITE, ATOMIC_WRITE, ATOMIC_WRITE, ATOMIC_WRITE),
+		.flags = F(ATOMIC_WRITE)},
 	REFUSED(TSO),
 	REFUSED(RDMA_READ_WITH_INV),
 	REFUSED(MASKED_ATOMIC_CMP_AND_SWP),

@@ -28,7 +28,12 @@ enum rxe_op_flag {
 	RXE_F_DETH = 1 << 14,
 	RXE_F_IMM = 1 << 15,
 	RXE_F_IETH = 1 << 16,
-	RXE_F_REFUSED = 1 << 17, /* known, not offered: NAK invalid request */
+	RXE_F_FETH = 1 << 17,
+	RXE_F_FLUSH = 1 << 18,
+	RXE_F_ATOMIC_WRITE = 1 << 19,
+	RXE_F_LOCAL = 1 << 20, /* a work request that sends nothing */
+	/* Has an answer of its own, and takes one of the peer's READ resources. */
+	RXE_F_ANSWERED = RXE_F_READ | RXE_F_ATOMIC | RXE_F_FLUSH | RXE_F_ATOMIC_WRITE,
 };
 
 struct rxe_opcode_info {
@@ -46,7 +51,7 @@ struct rxe_wr_info {
 	uint8_t qp_types;		   /* bit per enum rxe_qp_type; 0: not offered */
 	uint8_t wc_opcode;		   /* enum ib_uverbs_wc_opcode */
 	uint8_t first, middle, last, only; /* enum rxe_op */
-	uint32_t flags;			   /* RXE_F_SEND, _WRITE, _READ, _ATOMIC, _RWQE, _IMM */
+	uint32_t flags;			   /* RXE_F_SEND to RWQE, _IMM, _IETH, _FLUSH and on */
 };
 
 /* NULL for a number that is no work request opcode. */

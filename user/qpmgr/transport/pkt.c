@@ -12,6 +12,14 @@ static const uint8_t *get_ext(const uint8_t *p, struct rxe_pktinfo *info)
 {
 	uint32_t flags = info->op->flags;
 
+	if (flags & RXE_F_FETH) {
+		struct rxe_feth h;
+
+		memcpy(&h, p, sizeof(h));
+		info->flush_type = be32toh(h.bits) & RXE_FETH_TYPE_MASK;
+		info->flush_level = (be32toh(h.bits) & RXE_FETH_LEVEL_MASK) >> RXE_FETH_LEVEL_SHIFT;
+		p += sizeof(h);
+	}
 	if (flags & RXE_F_RETH) {
 		struct rxe_reth h;
 
@@ -57,6 +65,13 @@ static const uint8_t *get_ext(const uint8_t *p, struct rxe_pktinfo *info)
 	if (flags & RXE_F_IMM) {
 		memcpy(&info->imm, p, sizeof(info->imm));
 		p += sizeof(info->imm);
+	}
+	if (flags & RXE_F_IETH) {
+		struct rxe_ieth h;
+
+		memcpy(&h, p, sizeof(h));
+		info->inv_rkey = be32toh(h.rkey);
+		p += sizeof(h);
 	}
 	return p;
 }
@@ -112,8 +127,7 @@ int rxe_pkt_parse(struct rxe_pkt *pkt, struct rxe_pktinfo *info)
 	info->qpn = be32toh(bth.qpn) & RXE_QPN_MASK;
 	info->psn = be32toh(bth.apsn) & RXE_PSN_MASK;
 	info->ack_req = be32toh(bth.apsn) & RXE_BTH_ACKREQ;
-	if (!(op->flags & RXE_F_REFUSED))
-		get_ext(pkt->hdr + RXE_BTH_LEN, info);
+	get_ext(pkt->hdr + RXE_BTH_LEN, info);
 	return 0;
 }
 
@@ -121,6 +135,12 @@ static void put_ext(uint8_t *p, const struct rxe_pktinfo *info)
 {
 	uint32_t flags = info->op->flags;
 
+	if (flags & RXE_F_FETH) {
+		struct rxe_feth h = {
+			htobe32(info->flush_level << RXE_FETH_LEVEL_SHIFT | info->flush_type)};
+
+		p = mempcpy(p, &h, sizeof(h));
+	}
 	if (flags & RXE_F_RETH) {
 		struct rxe_reth h = {htobe64(info->va), htobe32(info->rkey), htobe32(info->len)};
 
@@ -148,7 +168,12 @@ static void put_ext(uint8_t *p, const struct rxe_pktinfo *info)
 		p = mempcpy(p, &h, sizeof(h));
 	}
 	if (flags & RXE_F_IMM)
-		memcpy(p, &info->imm, sizeof(info->imm));
+		p = mempcpy(p, &info->imm, sizeof(info->imm));
+	if (flags & RXE_F_IETH) {
+		struct rxe_ieth h = {htobe32(info->inv_rkey)};
+
+		memcpy(p, &h, sizeof(h));
+	}
 }
 
 void rxe_pkt_build(uint8_t *hdr, const struct rxe_pktinfo *info, uint32_t pad)

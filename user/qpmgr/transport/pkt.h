@@ -23,6 +23,8 @@ struct rxe_pktinfo {
 	uint8_t syndrome;	/* AETH */
 	uint32_t msn;
 	__be32 imm;
+	uint32_t inv_rkey;		 /* IETH */
+	uint8_t flush_type, flush_level; /* FETH */
 };
 
 /*

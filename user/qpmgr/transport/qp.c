@@ -55,6 +55,7 @@ static void init_deadlines(struct rxe_qp *qp)
 {
 	qp->req.rnr.expired = rxe_req_rnr_expired;
 	qp->req.pace.expired = rxe_req_pace_expired;
+	qp->req.held_poll.expired = rxe_local_poll;
 	qp->comp.timeout.expired = rxe_comp_timeout;
 	qp->flush_poll.expired = rxe_flush_poll;
 }
@@ -75,6 +76,7 @@ int rxe_qp_create(struct rxe_engine *e, struct rxe_hca *hca, const struct rxe_qp
 	qp->engine = e;
 	qp->hca = hca;
 	qp->stats = rxe_engine_stats(e, hca);
+	qp->id = __atomic_add_fetch(&hca->qp_serial, 1, __ATOMIC_RELAXED);
 	qp->init = *init;
 	qp->mtu = 256;
 	TAILQ_INIT(&qp->req.tx);
@@ -166,6 +168,7 @@ void rxe_qp_error(struct rxe_qp *qp)
 	qp->attr.qp_state = RXE_QPS_ERR;
 	qp->attr.sq_draining = false;
 	rxe_req_drop_tx(qp);
+	rxe_local_stop(qp);
 	rxe_resp_drop_slots(qp);
 	qp->resp.ack_pending = false;
 	rxe_deadline_cancel(t, &qp->req.rnr);

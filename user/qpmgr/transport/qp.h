@@ -7,7 +7,9 @@
 #define RXE_QP_H
 
 #include "cq.h"
+#include "kernel_compat.h"
 #include "engine.h"
+#include "mw.h"
 #include "xfer.h"
 #include "psn.h"
 #include "srq.h"
@@ -19,11 +21,11 @@
 #define RXE_MAX_READ_TX	   32u	      /* READ responses being filled per QP */
 #define RXE_QP_QUANTUM	   16u	      /* packets of one QP before the next has its turn */
 #define RXE_MIN_TIMEOUT_NS 1000000ull /* shorter ACK timeouts mean this: no spurious ones */
-#define RXE_QP_DEADLINES   4u
+#define RXE_QP_DEADLINES   5u
 
 /* A READ or atomic that has arrived: what a duplicate of it is answered from. */
 struct rxe_rd_res {
-	enum { RXE_RES_FREE, RXE_RES_READ, RXE_RES_ATOMIC } kind;
+	uint32_t kind; /* RXE_F_READ and the other RXE_F_ANSWERED; 0: free */
 	uint32_t first_psn, last_psn;
 	uint32_t msn;
 	uint64_t va; /* READ: of first_psn */
@@ -43,6 +45,7 @@ enum rxe_fault {
 	FAULT_WQE,    /* malformed receive WQE */
 	FAULT_PROT,   /* the receive WQE's memory */
 	FAULT_MEM,    /* a WRITE's memory went away under it */
+	FAULT_INV,    /* SEND_WITH_INV names what it may not invalidate */
 };
 
 /* Send side: WQEs [head, tail) are ours, head <= ack <= cur <= tail. */
@@ -66,6 +69,8 @@ struct rxe_requester {
 	struct rxe_xfer_list tx; /* built, in order */
 	uint32_t nr_tx;
 	bool rnr_wait;
+	struct rxe_mr *held; /* what a local operation waits for: copies through it */
+	struct rxe_deadline held_poll;
 	struct rxe_deadline rnr;
 	struct rxe_deadline pace;
 	uint64_t pace_until;
@@ -115,6 +120,7 @@ struct rxe_qp {
 	TAILQ_ENTRY(rxe_qp) run_link;
 	bool queued, destroyed;
 	uint32_t deferred; /* bit of each stage put off until after the burst (stage.h) */
+	uint64_t id; /* never used twice on its device; not 0 */
 	struct rxe_qp_init init;
 	struct rxe_qp_attr attr; /* qp_state is the state */
 	uint32_t mtu;		 /* path MTU, bytes */
@@ -136,6 +142,15 @@ static inline bool rxe_qp_is_dgram(const struct rxe_qp *qp)
 static inline bool rxe_qp_is_rc(const struct rxe_qp *qp)
 {
 	return qp->init.type == RXE_QPT_RC;
+}
+
+/* What the peer names by rkey for [va, va+len), referenced; see mw.h. */
+static inline int rxe_qp_rkey(const struct rxe_qp *qp, uint32_t rkey, uint64_t va, uint64_t len,
+			      uint32_t access, struct rxe_range *r)
+{
+	r->len = len;
+	return rxe_rkey_lookup(qp->hca, qp->init.pdn, qp->id, rkey, va, len, access, &r->mr,
+			       &r->addr);
 }
 
 /* Service class of the QP's opcodes. */
@@ -202,7 +217,16 @@ void rxe_req_drop_tx(struct rxe_qp *qp);
 void rxe_req_lose_tx(struct rxe_qp *qp);
 struct rxe_swqe *rxe_req_fetch(struct rxe_qp *qp);
 
+/* local.c: BIND_MW and LOCAL_INV */
+enum rxe_local { RXE_LOCAL_WAIT, RXE_LOCAL_DONE, RXE_LOCAL_FAILED };
+/* Executes w, whose turn it is; again, until it is done or (w->status) failed. */
+enum rxe_local rxe_local_run(struct rxe_qp *qp, struct rxe_swqe *w);
+void rxe_local_stop(struct rxe_qp *qp);
+void rxe_local_poll(struct rxe_deadline *d);
+
 /* completer.c */
+/* Moves past local operations that need no acknowledgement. */
+void rxe_comp_skip_local(struct rxe_qp *qp);
 void rxe_comp_rx(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rxe_pktinfo *info);
 void rxe_comp_copied(struct rxe_xfer *x);
 void rxe_comp_reset(struct rxe_qp *qp);
@@ -246,9 +270,16 @@ int rxe_resp_post_recv(struct rxe_qp *qp, const struct ib_uverbs_wc *wc, bool so
 int rxe_resp_scatter(struct rxe_xfer *x, const struct rxe_rwqe *rwqe, uint64_t off, uint32_t len,
 		     uint32_t nlocal);
 
-/* read.c: READ and atomic requests at the responder */
-enum rxe_fault rxe_read_rx(struct rxe_qp *qp, const struct rxe_pktinfo *info);
+/* read.c: READ, atomic, FLUSH and ATOMIC_WRITE requests at the responder */
+enum rxe_fault rxe_read_rx(struct rxe_qp *qp, const struct rxe_pkt *pkt,
+			   const struct rxe_pktinfo *info);
 void rxe_read_duplicate(struct rxe_qp *qp, const struct rxe_pktinfo *info);
+/* The IB_ACCESS_FLUSH_* that a FLUSH of this FETH type needs. */
+static inline uint32_t rxe_flush_access(uint8_t type)
+{
+	return (type & RXE_FLUSH_GLOBAL ? RXE_ACCESS_FLUSH_GLOBAL : 0) |
+	       (type & RXE_FLUSH_PERSISTENT ? RXE_ACCESS_FLUSH_PERSISTENT : 0);
+}
 enum rxe_read_state { RXE_READ_BLOCKED, RXE_READ_MORE, RXE_READ_DONE, RXE_READ_FAULT };
 /* Sends responses of the first slot; takes what it sends from *budget. */
 enum rxe_read_state rxe_read_run(struct rxe_xfer *slot, uint32_t *budget);

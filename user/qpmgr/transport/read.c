@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * READs and atomics at the responder: the ring of saved operations that
- * duplicates are answered from, and READ responses, sent progressively.
+ * READs and atomics (also FLUSH and ATOMIC_WRITE) at the responder: the ring
+ * of saved operations that duplicates are answered from, and READ responses,
+ * sent progressively.
  */
 #include <errno.h>
+#include <string.h>
+#include "common/iov.h"
 #include "copy.h"
+#include "mr.h"
 #include "qp.h"
 
 /* ---- READ responses ------------------------------------------------------------- */
@@ -24,6 +28,36 @@ void rxe_read_drop_tx(struct rxe_qp *qp)
 	qp->resp.nr_tx = 0;
 }
 
+/*
+ * A READ that arrived before the SEND_WITH_INV that took its window is still
+ * answered through it. (Only this QP can use and lose it: type 2.)
+ */
+static int lookup_leaving(struct rxe_qp *qp, uint32_t rkey, uint64_t va, uint32_t len,
+			  struct rxe_range *r)
+{
+	struct rxe_xfer *x;
+
+	TAILQ_FOREACH (x, &qp->resp.slots, link) {
+		if (!x->slot.gone || x->slot.inv_rkey != rkey)
+			continue;
+		r->mr = x->slot.gone;
+		r->len = len;
+		if (rxe_mr_check(r->mr, qp->init.pdn, va, len, IB_UVERBS_ACCESS_REMOTE_READ,
+				 &r->addr))
+			return -EACCES;
+		rxe_mr_get(r->mr);
+		return 0;
+	}
+	return -EACCES;
+}
+
+static int lookup(struct rxe_qp *qp, uint32_t rkey, uint64_t va, uint32_t len, struct rxe_range *r)
+{
+	if (!rxe_qp_rkey(qp, rkey, va, len, IB_UVERBS_ACCESS_REMOTE_READ, r))
+		return 0;
+	return lookup_leaving(qp, rkey, va, len, r);
+}
+
 static int fill(struct rxe_qp *qp, const struct rxe_xfer *slot, struct rxe_xfer *x, uint32_t off,
 		uint32_t len)
 {
@@ -34,10 +68,8 @@ static int fill(struct rxe_qp *qp, const struct rxe_xfer *slot, struct rxe_xfer 
 	if (!len)
 		return 0;
 	/* Again for every packet: the region may have gone meanwhile. */
-	if (rxe_mr_lookup(qp->hca, qp->init.pdn, slot->slot.rd.rkey, slot->slot.rd.va + off, len,
-			  IB_UVERBS_ACCESS_REMOTE_READ, &x->range[0].mr, &x->range[0].addr))
+	if (lookup(qp, slot->slot.rd.rkey, slot->slot.rd.va + off, len, x->range))
 		return -EACCES;
-	x->range[0].len = len;
 	n = rxe_iov_clip(x->local, pkt->seg, pkt->nsegs, len);
 	rxe_xfer_copy(x, RXE_COPY_READ, 1, n);
 	return 0;
@@ -159,21 +191,25 @@ static struct rxe_rd_res *free_resource(struct rxe_qp *qp)
 	return res;
 }
 
+/* FLUSH and ATOMIC_WRITE are answered by an empty READ response (kernel rxe). */
+static enum rxe_op answer_opcode(uint32_t flags)
+{
+	return flags & RXE_F_ATOMIC ? RXE_OP_ATOMIC_ACK : RXE_OP_READ_RESP_ONLY;
+}
+
 static enum rxe_fault begin_read(struct rxe_qp *qp, struct rxe_xfer *x, struct rxe_rd_res *res,
 				 const struct rxe_pktinfo *info)
 {
 	uint32_t n = rxe_qp_psns(qp, info->len);
-	struct rxe_mr *mr;
-	uint64_t va;
+	struct rxe_range whole;
 
 	/* A zero-length READ does not look at its rkey (PROTOCOL 21). */
 	if (info->len) {
-		if (rxe_mr_lookup(qp->hca, qp->init.pdn, info->rkey, info->va, info->len,
-				  IB_UVERBS_ACCESS_REMOTE_READ, &mr, &va))
+		if (rxe_qp_rkey(qp, info->rkey, info->va, info->len, IB_UVERBS_ACCESS_REMOTE_READ,
+				&whole))
 			return FAULT_ACCESS;
-		rxe_mr_put(mr);
+		rxe_mr_put(whole.mr);
 	}
-	res->kind = RXE_RES_READ;
 	res->last_psn = rxe_psn_add(info->psn, n - 1);
 	res->length = info->len;
 	x->slot.kind = RXE_SLOT_READ;
@@ -185,27 +221,83 @@ static enum rxe_fault begin_read(struct rxe_qp *qp, struct rxe_xfer *x, struct r
 	return FAULT_NONE;
 }
 
-static enum rxe_fault begin_atomic(struct rxe_qp *qp, struct rxe_xfer *x, struct rxe_rd_res *res,
+static enum rxe_fault begin_atomic(struct rxe_qp *qp, struct rxe_xfer *x,
 				   const struct rxe_pktinfo *info)
 {
 	bool cas = info->opcode == RXE_OPCODE(RXE_CLASS_RC, RXE_OP_CMP_SWAP);
 
 	if (info->va & 7)
 		return FAULT_INV_REQ;
-	if (rxe_mr_lookup(qp->hca, qp->init.pdn, info->rkey, info->va, sizeof(uint64_t),
-			  IB_UVERBS_ACCESS_REMOTE_ATOMIC, &x->range[0].mr, &x->range[0].addr))
+	if (rxe_qp_rkey(qp, info->rkey, info->va, sizeof(uint64_t), IB_UVERBS_ACCESS_REMOTE_ATOMIC,
+			x->range))
 		return FAULT_ACCESS;
-	res->kind = RXE_RES_ATOMIC;
-	res->last_psn = info->psn;
-	x->slot.kind = RXE_SLOT_ATOMIC;
-	x->range[0].len = sizeof(uint64_t);
 	x->copy.compare = info->compare;
 	x->copy.swap_add = info->swap_add;
 	rxe_xfer_copy(x, cas ? RXE_COPY_CMP_SWAP : RXE_COPY_FETCH_ADD, 1, 0);
 	return FAULT_NONE;
 }
 
-enum rxe_fault rxe_read_rx(struct rxe_qp *qp, const struct rxe_pktinfo *info)
+/*
+ * All that was accepted before is in place when the answer leaves, since slots
+ * retire in order; so a FLUSH to global visibility has nothing else to do. Its
+ * rkey is checked at any length (PROTOCOL 21), its range not when it flushes
+ * the whole region (kernel rxe).
+ */
+static enum rxe_fault begin_flush(struct rxe_qp *qp, const struct rxe_pktinfo *info)
+{
+	uint32_t access = rxe_flush_access(info->flush_type);
+	struct rxe_mr *mr;
+	uint64_t va;
+	int err = 0;
+
+	if (!access || (info->flush_type & ~(RXE_FLUSH_GLOBAL | RXE_FLUSH_PERSISTENT)) ||
+	    info->flush_level > RXE_FLUSH_MR)
+		return FAULT_INV_REQ;
+	if (rxe_rkey_get(qp->hca, qp->init.pdn, qp->id, info->rkey, access, &mr))
+		return FAULT_ACCESS;
+	if (info->flush_level == RXE_FLUSH_RANGE)
+		err = rxe_mr_check(mr, qp->init.pdn, info->va, info->len, access, &va);
+	rxe_mr_put(mr);
+	return err ? FAULT_ACCESS : FAULT_NONE;
+}
+
+/* 8 aligned bytes, as one; ordered behind all earlier copies of the client's. */
+static enum rxe_fault begin_atomic_write(struct rxe_qp *qp, struct rxe_xfer *x,
+					 const struct rxe_pkt *pkt, const struct rxe_pktinfo *info)
+{
+	struct iovec eight[RXE_PKT_SEGS];
+
+	if (info->len != sizeof(uint64_t) || pkt->payload_len != sizeof(uint64_t) || pkt->pad ||
+	    (info->va & 7))
+		return FAULT_INV_REQ;
+	if (rxe_qp_rkey(qp, info->rkey, info->va, sizeof(uint64_t), IB_UVERBS_ACCESS_REMOTE_WRITE,
+			x->range))
+		return FAULT_ACCESS;
+	rxe_iov_gather(eight, rxe_iov_clip(eight, pkt->seg, pkt->nsegs, sizeof(uint64_t)),
+		       (void *)&x->copy.swap_add);
+	rxe_xfer_copy(x, RXE_COPY_STORE, 1, 0);
+	return FAULT_NONE;
+}
+
+static enum rxe_fault begin(struct rxe_qp *qp, struct rxe_xfer *x, struct rxe_rd_res *res,
+			    const struct rxe_pkt *pkt, const struct rxe_pktinfo *info)
+{
+	uint32_t flags = info->op->flags;
+
+	if (flags & RXE_F_READ)
+		return begin_read(qp, x, res, info);
+	res->last_psn = info->psn;
+	x->slot.kind = RXE_SLOT_ATOMIC;
+	x->slot.answer = answer_opcode(flags);
+	if (flags & RXE_F_FLUSH)
+		return begin_flush(qp, info);
+	if (flags & RXE_F_ATOMIC_WRITE)
+		return begin_atomic_write(qp, x, pkt, info);
+	return begin_atomic(qp, x, info);
+}
+
+enum rxe_fault rxe_read_rx(struct rxe_qp *qp, const struct rxe_pkt *pkt,
+			   const struct rxe_pktinfo *info)
 {
 	struct rxe_responder *resp = &qp->resp;
 	struct rxe_xfer *x = rxe_resp_new_slot(qp, RXE_SLOT_READ, info->psn);
@@ -221,13 +313,13 @@ enum rxe_fault rxe_read_rx(struct rxe_qp *qp, const struct rxe_pktinfo *info)
 		rxe_xfer_drop(x);
 		return FAULT_INV_REQ;
 	}
-	f = info->op->flags & RXE_F_READ ? begin_read(qp, x, res, info)
-					 : begin_atomic(qp, x, res, info);
+	f = begin(qp, x, res, pkt, info);
 	if (f) {
 		rxe_xfer_drop(x);
 		return f;
 	}
 	resp->msn = rxe_psn_add(resp->msn, 1);
+	res->kind = info->op->flags & RXE_F_ANSWERED;
 	res->first_psn = info->psn;
 	res->msn = resp->msn;
 	res->va = info->va;
@@ -250,7 +342,7 @@ static struct rxe_rd_res *find_resource(struct rxe_qp *qp, uint32_t psn)
 	for (uint32_t i = 0; i < qp->resp.nr_res; i++) {
 		struct rxe_rd_res *res = &qp->resp.res[i];
 
-		if (res->kind != RXE_RES_FREE && rxe_psn_diff(psn, res->first_psn) >= 0 &&
+		if (res->kind && rxe_psn_diff(psn, res->first_psn) >= 0 &&
 		    rxe_psn_diff(psn, res->last_psn) <= 0)
 			return res;
 	}
@@ -277,7 +369,7 @@ static bool read_matches(const struct rxe_qp *qp, const struct rxe_rd_res *res,
 {
 	uint32_t off = rxe_psn_diff(info->psn, res->first_psn) * qp->mtu;
 
-	return res->kind == RXE_RES_READ && info->rkey == res->rkey && info->va == res->va + off &&
+	return res->kind == RXE_F_READ && info->rkey == res->rkey && info->va == res->va + off &&
 	       info->len <= res->length - off && (info->len || !res->length);
 }
 
@@ -331,6 +423,7 @@ static void duplicate_atomic(struct rxe_qp *qp, const struct rxe_rd_res *res)
 	if (!x)
 		return;
 	x->slot.replay = true;
+	x->slot.answer = answer_opcode(res->kind);
 	x->slot.msn = res->msn;
 	x->copy.result = res->result;
 	rxe_resp_push_slot(qp, x);
@@ -344,6 +437,7 @@ void rxe_read_duplicate(struct rxe_qp *qp, const struct rxe_pktinfo *info)
 		return;
 	if (info->op->flags & RXE_F_READ)
 		duplicate_read(qp, res, info);
-	else if (res->kind == RXE_RES_ATOMIC && res->rkey == info->rkey && res->va == info->va)
+	else if (res->kind == (info->op->flags & RXE_F_ANSWERED) && res->rkey == info->rkey &&
+		 res->va == info->va)
 		duplicate_atomic(qp, res);
 }

@@ -18,7 +18,7 @@ enum step { STEP_SENT, STEP_WAIT, STEP_NO_ROOM };
 /* PSNs of a message (READ: of its responses). */
 static uint32_t psns_of(const struct rxe_qp *qp, const struct rxe_swqe *w)
 {
-	if (rxe_qp_is_dgram(qp) || (w->wr->flags & RXE_F_ATOMIC))
+	if (rxe_qp_is_dgram(qp) || (w->wr->flags & (RXE_F_ANSWERED & ~RXE_F_READ)))
 		return 1;
 	return rxe_qp_psns(qp, w->length);
 }
@@ -97,7 +97,7 @@ static bool start_rd_atomic(struct rxe_qp *qp, struct rxe_swqe *w)
 	}
 	if (qp->req.rd_out >= qp->attr.max_rd_atomic)
 		return false;
-	if (!may_receive(qp, w)) {
+	if ((w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC)) && !may_receive(qp, w)) {
 		w->status = RXE_WC_LOC_PROT_ERR;
 		return false;
 	}
@@ -121,7 +121,7 @@ static bool start_wqe(struct rxe_qp *qp, struct rxe_swqe *w)
 		return false;
 	if (rxe_qp_is_rc(qp) && !has_credit(qp, w))
 		return false;
-	if ((w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC)) && !start_rd_atomic(qp, w))
+	if ((w->wr->flags & RXE_F_ANSWERED) && !start_rd_atomic(qp, w))
 		return false;
 	req->ssn = rxe_psn_add(req->ssn, 1);
 	w->ssn = req->ssn;
@@ -149,7 +149,7 @@ static struct cut cut_packet(const struct rxe_qp *qp, const struct rxe_swqe *w, 
 
 	c.offset = rxe_qp_is_dgram(qp) ? 0 : c.index * qp->mtu;
 	c.reth_len = w->length - c.offset;
-	if (w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC)) {
+	if (w->wr->flags & (RXE_F_READ | RXE_F_ATOMIC | RXE_F_FLUSH)) {
 		c.first = c.last = true;
 		c.end_psn = rxe_psn_add(w->last_psn, 1);
 		/* A probe of a READ asks for one packet of it. */
@@ -200,6 +200,12 @@ static struct rxe_pktinfo make_headers(struct rxe_qp *qp, const struct rxe_swqe 
 	info.rkey = w->rkey;
 	info.len = c->reth_len;
 	info.imm = w->imm;
+	info.inv_rkey = w->inv_rkey;
+	if (w->wr->flags & RXE_F_FLUSH) {
+		info.len = w->flush_len;
+		info.flush_type = w->flush_type;
+		info.flush_level = w->flush_level;
+	}
 	info.ack_req = rxe_qp_is_rc(qp) && wants_ack(qp, c);
 	info.solicited = c->last && (w->flags & RXE_SEND_SOLICITED) && (w->wr->flags & RXE_F_RWQE);
 	if (w->wr->flags & RXE_F_ATOMIC) {
@@ -457,6 +463,24 @@ bool rxe_req_waits(const struct rxe_qp *qp)
 	return (s != RXE_QPS_RTS && s != RXE_QPS_SQD) || qp->req.rnr_wait;
 }
 
+/* A BIND_MW or LOCAL_INV; one that was done before going back is passed by. */
+static enum step local_step(struct rxe_qp *qp, struct rxe_swqe *w)
+{
+	enum rxe_local l = w->done ? RXE_LOCAL_DONE : rxe_local_run(qp, w);
+
+	if (l != RXE_LOCAL_DONE) {
+		if (l == RXE_LOCAL_FAILED)
+			rxe_comp_retire(qp);
+		return STEP_WAIT;
+	}
+	w->done = true;
+	qp->req.cur++;
+	if (rxe_qp_is_rc(qp))
+		rxe_comp_skip_local(qp);
+	rxe_comp_update(qp);
+	return STEP_SENT;
+}
+
 static enum step step(struct rxe_qp *qp)
 {
 	struct rxe_swqe *w;
@@ -466,6 +490,8 @@ static enum step step(struct rxe_qp *qp)
 	w = current_wqe(qp);
 	if (!w || (!w->started && qp->attr.qp_state != RXE_QPS_RTS) || rxe_req_is_paced(qp))
 		return STEP_WAIT;
+	if (!w->status && (w->wr->flags & RXE_F_LOCAL))
+		return local_step(qp, w);
 	if (!w->started && !w->status && swallow_oversize(qp, w))
 		return STEP_SENT;
 	if (!w->started && !start_wqe(qp, w)) {
@@ -531,6 +557,7 @@ void rxe_req_reset(struct rxe_qp *qp)
 	rxe_req_drop_tx(qp);
 	rxe_deadline_cancel(&qp->engine->timers, &req->rnr);
 	rxe_deadline_cancel(&qp->engine->timers, &req->pace);
+	rxe_local_stop(qp);
 	req->rnr_wait = false;
 	req->pace_until = 0;
 	req->head = req->ack = req->cur = req->tail = 0;

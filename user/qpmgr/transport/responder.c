@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include "copy.h"
+#include "kernel_compat.h"
 #include "qp.h"
 
 /* Faults that UC answers with silence; the others end a UC QP as well. */
@@ -36,12 +37,13 @@ static enum rxe_fault check_permission(const struct rxe_qp *qp, const struct rxe
 	static const struct {
 		uint32_t op, access;
 	} needs[] = {
-		{RXE_F_WRITE, IB_UVERBS_ACCESS_REMOTE_WRITE},
+		{RXE_F_WRITE | RXE_F_ATOMIC_WRITE, IB_UVERBS_ACCESS_REMOTE_WRITE},
 		{RXE_F_READ, IB_UVERBS_ACCESS_REMOTE_READ},
 		{RXE_F_ATOMIC, IB_UVERBS_ACCESS_REMOTE_ATOMIC},
 	};
 
-	if (info->op->flags & RXE_F_REFUSED)
+	if ((info->op->flags & RXE_F_FLUSH) &&
+	    (rxe_flush_access(info->flush_type) & ~qp->attr.access_flags))
 		return FAULT_INV_REQ;
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if ((info->op->flags & needs[i].op) && !(qp->attr.access_flags & needs[i].access))
@@ -98,14 +100,13 @@ static enum rxe_fault take_send(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t 
 static enum rxe_fault begin_write(struct rxe_qp *qp, const struct rxe_pktinfo *info)
 {
 	struct rxe_responder *resp = &qp->resp;
-	struct rxe_mr *mr;
-	uint64_t va;
+	struct rxe_range whole;
 
 	if (info->len) {
-		if (rxe_mr_lookup(qp->hca, qp->init.pdn, info->rkey, info->va, info->len,
-				  IB_UVERBS_ACCESS_REMOTE_WRITE, &mr, &va))
+		if (rxe_qp_rkey(qp, info->rkey, info->va, info->len, IB_UVERBS_ACCESS_REMOTE_WRITE,
+				&whole))
 			return FAULT_ACCESS;
-		rxe_mr_put(mr);
+		rxe_mr_put(whole.mr);
 	}
 	resp->va = info->va;
 	resp->rkey = info->rkey;
@@ -126,8 +127,7 @@ static enum rxe_fault check_write(struct rxe_qp *qp, struct rxe_xfer *x, uint32_
 	x->range[0].len = len;
 	if (!len)
 		return FAULT_NONE;
-	if (rxe_mr_lookup(qp->hca, qp->init.pdn, resp->rkey, resp->va, len,
-			  IB_UVERBS_ACCESS_REMOTE_WRITE, &x->range[0].mr, &x->range[0].addr))
+	if (rxe_qp_rkey(qp, resp->rkey, resp->va, len, IB_UVERBS_ACCESS_REMOTE_WRITE, x->range))
 		return FAULT_ACCESS;
 	return FAULT_NONE;
 }
@@ -180,6 +180,20 @@ static enum rxe_fault execute(struct rxe_qp *qp, struct rxe_xfer *x, const struc
 	return f ? f : take_send(qp, x, nlocal);
 }
 
+/*
+ * SEND_WITH_INV takes the window from whatever arrives later; what arrived
+ * before still reads through it (read.c), and its receiver hears of it after
+ * all of that.
+ */
+static void invalidate(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t rkey)
+{
+	x->slot.inv_rkey = rkey;
+	x->slot.wc_flags |= RXE_WC_WITH_INV;
+	x->slot.inv_failed = rxe_mw_invalidate(qp->hca, qp->init.pdn, qp->id, rkey, &x->slot.gone);
+	if (x->slot.inv_failed)
+		qp->resp.fault = true;
+}
+
 static void describe_completion(struct rxe_qp *qp, struct rxe_xfer *x,
 				const struct rxe_pktinfo *info)
 {
@@ -194,6 +208,8 @@ static void describe_completion(struct rxe_qp *qp, struct rxe_xfer *x,
 	x->slot.byte_len = write ? resp->length : resp->rwqe_used;
 	x->slot.wc_flags = RXE_WC_GRH | (info->op->flags & RXE_F_IMM ? RXE_WC_WITH_IMM : 0);
 	x->slot.imm = info->imm;
+	if (info->op->flags & RXE_F_IETH)
+		invalidate(qp, x, info->inv_rkey);
 	x->slot.src_qpn = qp->attr.dest_qp_num;
 	x->slot.solicited = info->solicited;
 	resp->rwqe = NULL; /* stays in resp.rwqes until the slot retires */
@@ -298,7 +314,7 @@ static void rx_in_sequence(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct 
 		return;
 	}
 	if (!f)
-		f = rxe_read_rx(qp, info);
+		f = rxe_read_rx(qp, pkt, info);
 	if (f)
 		refuse(qp, f, info);
 	qp->engine->ops->pkt_free(qp->engine->ctx, pkt);
@@ -310,7 +326,7 @@ static void rx_duplicate(struct rxe_qp *qp, struct rxe_pkt *pkt, const struct rx
 	struct rxe_xfer *last = TAILQ_LAST(&qp->resp.slots, rxe_xfer_list);
 
 	rxe_qp_count(qp, RXE_HW_DUP_REQUEST);
-	if (info->op->flags & (RXE_F_READ | RXE_F_ATOMIC))
+	if (info->op->flags & RXE_F_ANSWERED)
 		rxe_read_duplicate(qp, info);
 	else if (last)
 		last->slot.ack_req = true; /* one ACK, when all before it is done */

@@ -26,6 +26,8 @@ static const struct {
 	[FAULT_PROT] = {RXE_AETH_NAK | RXE_NAK_REM_OP, RXE_WC_LOC_PROT_ERR, NO_EVENT},
 	[FAULT_MEM] = {RXE_AETH_NAK | RXE_NAK_REM_ACCESS, RXE_WC_REM_ACCESS_ERR,
 		       RXE_EV_QP_ACCESS_ERR},
+	/* As kernel rxe (class J): the message itself is acknowledged. */
+	[FAULT_INV] = {RXE_AETH_ACK | RXE_AETH_CREDIT_INVALID, RXE_WC_REM_INV_REQ_ERR, NO_EVENT},
 };
 
 /* ---- receive WQEs -------------------------------------------------------------- */
@@ -264,12 +266,12 @@ static bool retire_nak(struct rxe_qp *qp, struct rxe_xfer *x)
 	return true;
 }
 
-/* Turns a slot whose copy failed into the fault that this is. */
+/* Turns a slot whose copy (or invalidation) failed into the fault that this is. */
 static bool copy_failed(struct rxe_qp *qp, struct rxe_xfer *x, enum rxe_fault f)
 {
 	x->slot.kind = RXE_SLOT_FAULT;
 	x->slot.fault = f;
-	x->slot.owns_rwqe = f == FAULT_PROT || f == FAULT_WQE;
+	x->slot.owns_rwqe = f == FAULT_PROT || f == FAULT_WQE || f == FAULT_INV;
 	qp->resp.fault = true;
 	return retire_fault(qp, x);
 }
@@ -285,6 +287,8 @@ static bool complete_recv(struct rxe_qp *qp, const struct rxe_xfer *x)
 		.port_num = qp->attr.port_num,
 	};
 
+	if (wc.wc_flags & RXE_WC_WITH_INV)
+		wc.ex.invalidate_rkey = x->slot.inv_rkey;
 	return !rxe_resp_post_recv(qp, &wc, x->slot.solicited);
 }
 
@@ -303,6 +307,8 @@ static bool retire_data(struct rxe_qp *qp, struct rxe_xfer *x)
 {
 	if (x->copy.status)
 		return copy_failed(qp, x, x->slot.fault);
+	if (x->slot.inv_failed)
+		return copy_failed(qp, x, FAULT_INV);
 	if (x->slot.completes && !complete_recv(qp, x)) {
 		rxe_qp_event(qp, RXE_EV_QP_FATAL); /* the CQ is full */
 		rxe_qp_error(qp);
@@ -318,7 +324,7 @@ static bool retire_atomic(struct rxe_qp *qp, struct rxe_xfer *x)
 
 	if (x->copy.status)
 		return copy_failed(qp, x, FAULT_ACCESS);
-	if (!send_aeth(qp, RXE_OP_ATOMIC_ACK, x->slot.psn, x->slot.msn,
+	if (!send_aeth(qp, x->slot.answer, x->slot.psn, x->slot.msn,
 		       RXE_AETH_ACK | RXE_AETH_CREDIT_INVALID, x->copy.result))
 		return false;
 	if (!x->slot.replay) {
@@ -336,6 +342,9 @@ static bool retire_read(struct rxe_qp *qp, struct rxe_xfer *x, uint32_t *budget)
 		retired(qp, x, true);
 		return true;
 	case RXE_READ_FAULT:
+		/* Its region may be long gone: a stray duplicate ends no connection. */
+		if (x->slot.replay)
+			return true;
 		x->slot.psn = x->slot.rd.cur_psn;
 		return copy_failed(qp, x, FAULT_ACCESS);
 	case RXE_READ_MORE:
@@ -407,7 +416,7 @@ void rxe_resp_reset(struct rxe_qp *qp)
 		rxe_rwqe_free(qp->engine, w);
 	}
 	for (uint32_t i = 0; i < resp->nr_res; i++)
-		resp->res[i].kind = RXE_RES_FREE;
+		resp->res[i].kind = 0;
 	resp->rwqe = NULL;
 	resp->msg = RXE_MSG_NONE;
 	resp->msn = resp->done_msn = 0;

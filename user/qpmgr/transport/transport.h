@@ -94,6 +94,7 @@ enum rxe_copy_kind {
 	RXE_COPY_WRITE,		/* local -> client */
 	RXE_COPY_CMP_SWAP,	/* 8 bytes at range[0].addr; result: old value */
 	RXE_COPY_FETCH_ADD,
+	RXE_COPY_STORE,		/* swap_add's 8 bytes at range[0].addr, as one */
 };
 
 struct rxe_range {
@@ -239,6 +240,7 @@ struct rxe_hca {
 	struct rxe_ah_table *ahs;	/* rxe_ah_table_new() */
 	struct rxe_mcast_table *mcast;	/* rxe_mcast_table_new() */
 	uint32_t nr_srqs;		/* control thread */
+	uint64_t qp_serial;		/* tells QPs of one number apart; atomic */
 	void	*owner;
 };
 
@@ -268,11 +270,34 @@ void rxe_mr_put(struct rxe_mr *mr);
  * puts it.
  */
 void rxe_mr_destroy(struct rxe_hca *hca, struct rxe_mr *mr);
+/*
+ * Re-registers mr: its key leads to *out at once, also under traffic, and mr is
+ * left with the reference that it was made with, for the caller to put when
+ * rxe_mr_busy() is false (copies that began before still use what it was).
+ * -EBUSY: a window is bound to it.
+ */
+int rxe_mr_replace(struct rxe_hca *hca, struct rxe_mr *mr, uint32_t pdn, uint64_t va, uint64_t len,
+		   uint64_t iova, uint32_t access, struct rxe_mr **out);
+/* Before rxe_mr_destroy(): no window is and none will be bound to mr. -EBUSY. */
+int rxe_mr_close(struct rxe_mr *mr);
 bool rxe_mr_busy(const struct rxe_mr *mr);	/* others than the caller hold references; any thread */
 /* Protection: finds key, checks pd, access and range; takes a reference. */
 int rxe_mr_lookup(struct rxe_hca *hca, uint32_t pdn, uint32_t key,
 		  uint64_t iova, uint64_t len, uint32_t access,
 		  struct rxe_mr **mr, uint64_t *va);
+
+/* ---- memory windows (control thread; bound and used by engines) --------- */
+
+struct rxe_mw;
+enum rxe_mw_type { RXE_MW_TYPE_1 = 1, RXE_MW_TYPE_2 = 2 };	/* enum ib_mw_type */
+/* -ENOMEM at limits.max_mw. */
+int rxe_mw_create(struct rxe_hca *hca, uint32_t pdn, enum rxe_mw_type type, struct rxe_mw **out);
+uint32_t rxe_mw_rkey(const struct rxe_mw *mw);	/* before any QP can bind it */
+/*
+ * Unbinds and frees it. Returns what it was bound to or NULL; the caller puts
+ * that, when rxe_mr_busy() is false if it must know that no copy runs.
+ */
+struct rxe_mr *rxe_mw_destroy(struct rxe_hca *hca, struct rxe_mw *mw);
 
 /* ---- address handles (control thread; engines look up under RCU) ------- */
 

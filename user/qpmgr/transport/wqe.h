@@ -7,6 +7,7 @@
 #define RXE_WQE_H
 
 #include <sys/queue.h>
+#include "mw.h"
 #include "opcode.h"
 #include "transport.h"
 
@@ -21,9 +22,13 @@ struct rxe_swqe {
 	uint32_t flags;		      /* RXE_SEND_* */
 	uint32_t status;	      /* enum ib_wc_status; nonzero: it ends in error */
 	__be32 imm;
+	uint32_t inv_rkey; /* LOCAL_INV, SEND_WITH_INV */
 	uint64_t remote_addr;
 	uint32_t rkey;
 	uint64_t compare_add, swap;
+	uint32_t flush_len;
+	uint8_t flush_type, flush_level;
+	struct rxe_mw_bind bind;
 	uint32_t remote_qpn, remote_qkey, ah_num; /* UD */
 	uint32_t length;
 	uint32_t first_psn, last_psn;

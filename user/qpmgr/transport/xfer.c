@@ -46,6 +46,8 @@ static void op_free(struct rxe_xfer *x)
 		e->ops->pkt_free(e->ctx, x->pkt);
 	if (x->range != x->few)
 		free(x->range);
+	if (x->kind == RXE_XFER_SLOT && x->slot.gone)
+		rxe_mr_put(x->slot.gone);
 	if (e->nr_free_ops >= MAX_FREE_OPS) {
 		free(x);
 		return;

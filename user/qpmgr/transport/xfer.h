@@ -22,7 +22,7 @@ enum rxe_xfer_kind {
 enum rxe_slot_kind {
 	RXE_SLOT_DATA, /* SEND, WRITE, UD SEND */
 	RXE_SLOT_READ,
-	RXE_SLOT_ATOMIC,
+	RXE_SLOT_ATOMIC,   /* also FLUSH, ATOMIC_WRITE: one answer, which is saved */
 	RXE_SLOT_NAK,	   /* sequence or RNR NAK: the QP goes on */
 	RXE_SLOT_FAULT,	   /* the QP goes to ERR */
 	RXE_SLOT_GIVEN_UP, /* UC, SRQ: the receive WQE of a message given up */
@@ -63,6 +63,10 @@ struct rxe_xfer {
 			uint8_t wc_flags;
 			uint32_t byte_len, src_qpn;
 			__be32 imm;
+			bool inv_failed;     /* SEND_WITH_INV: nothing it may invalidate */
+			struct rxe_mr *gone; /* ... what it has: referenced, or NULL */
+			uint32_t inv_rkey;
+			uint8_t answer; /* ATOMIC: enum rxe_op */
 			struct rxe_rd_res *res;
 			uint8_t grh[RXE_GRH_LEN];
 			struct {	     /* READ: what is to be answered */

@@ -48,6 +48,7 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	line(r, "contexts", dev->nr_contexts);
 	line(r, "pds", dev->nr_pd);
 	line(r, "mrs", dev->nr_mr);
+	line(r, "mws", dev->nr_mw);
 	line(r, "cqs", dev->nr_cq);
 	line(r, "qps", dev->nr_qp);
 	line(r, "ahs", dev->nr_ah);

@@ -61,7 +61,7 @@ TAILQ_HEAD(ushm_list, ushm);
 
 /* ---- objects ---------------------------------------------------------------- */
 
-enum uobj_kind { UOBJ_PD, UOBJ_MR, UOBJ_CHANNEL, UOBJ_CQ, UOBJ_QP, UOBJ_AH, UOBJ_SRQ, UOBJ_KINDS };
+enum uobj_kind { UOBJ_PD, UOBJ_MR, UOBJ_MW, UOBJ_CHANNEL, UOBJ_CQ, UOBJ_QP, UOBJ_AH, UOBJ_SRQ, UOBJ_KINDS };
 
 struct uctx;
 
@@ -79,9 +79,10 @@ struct umr {
 	struct uobj o;
 	struct upd *pd;
 	struct rxe_mr *mr;
-	struct ucmd *dereg_cmd;		/* answered when no copy uses it any more */
-	struct rxe_timer recheck;
+	uint64_t start, length, iova;	/* as registered last */
+	uint32_t access;
 };
+struct umw { struct uobj o; struct upd *pd; struct rxe_mw *mw; };
 struct uah { struct uobj o; struct upd *pd; uint32_t ah_num; };
 
 struct ucq {
@@ -171,12 +172,19 @@ struct ucmd {
 	uint32_t fd_offset, channel_id;
 	void	*priv;		/* a deferred handler's own */
 	void	(*route_then)(struct ucmd *cmd, int err, struct rxe_route *route);
+	struct rxe_mr *idle_mr;	/* ucmd_when_idle() */
+	struct rxe_timer idle_timer;
 	void	*carrier;
 };
 
 /* 0, negative errno, or -EINPROGRESS: ucmd_finish() follows. */
 typedef int (*ucmd_handler)(struct ucmd *cmd);
 void ucmd_finish(struct ucmd *cmd, int status);
+/*
+ * Finishes cmd with success when no copy runs through `old` any more, whose
+ * reference (the last but for copies) it takes over. Returns -EINPROGRESS.
+ */
+int ucmd_when_idle(struct ucmd *cmd, struct rxe_mr *old);
 /* Says once a command that `limit` is reached; returns -ENOMEM, as the driver. */
 int uverbs_limit(const struct ucmd *cmd, const char *what, const char *limit, uint32_t value);
 
@@ -219,6 +227,9 @@ int ucmd_alloc_pd(struct ucmd *cmd);
 int ucmd_dealloc_pd(struct ucmd *cmd);
 int ucmd_reg_mr(struct ucmd *cmd);
 int ucmd_dereg_mr(struct ucmd *cmd);
+int ucmd_rereg_mr(struct ucmd *cmd);
+int ucmd_alloc_mw(struct ucmd *cmd);
+int ucmd_dealloc_mw(struct ucmd *cmd);
 int ucmd_create_ah(struct ucmd *cmd);
 int ucmd_destroy_ah(struct ucmd *cmd);
 int ucmd_create_comp_channel(struct ucmd *cmd);
@@ -243,6 +254,7 @@ int ucmd_detach_mcast(struct ucmd *cmd);
 /* What teardown calls; each needs the object to be unused. */
 void upd_destroy(struct upd *pd);
 void umr_destroy(struct umr *mr);
+void umw_destroy(struct umw *mw);
 void uah_destroy(struct uah *ah);
 void ucq_destroy(struct ucq *cq);
 void usrq_destroy(struct usrq *srq);

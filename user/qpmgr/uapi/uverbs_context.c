@@ -182,6 +182,7 @@ static void uctx_free(struct uctx *ctx)
 	DESTROY_ALL(ctx, UOBJ_AH, struct uah, uah_destroy);
 	DESTROY_ALL(ctx, UOBJ_SRQ, struct usrq, usrq_destroy);
 	DESTROY_ALL(ctx, UOBJ_CQ, struct ucq, ucq_destroy);
+	DESTROY_ALL(ctx, UOBJ_MW, struct umw, umw_destroy);
 	DESTROY_ALL(ctx, UOBJ_MR, struct umr, umr_destroy);
 	DESTROY_ALL(ctx, UOBJ_PD, struct upd, upd_destroy);
 	DESTROY_ALL(ctx, UOBJ_CHANNEL, struct uobj, uverbs_channel_drop);

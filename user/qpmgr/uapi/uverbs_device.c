@@ -75,7 +75,7 @@ static void fill_device(const struct rxe_dev *dev, struct ib_uverbs_query_device
 	r->vendor_id = VENDOR_ID;
 	r->max_qp = l->max_qp;
 	r->max_qp_wr = l->max_qp_wr;
-	r->device_cap_flags = RXE_DEVICE_CAPS;
+	r->device_cap_flags = (uint32_t)RXE_DEVICE_CAPS;
 	r->max_sge = l->max_sge;
 	r->max_sge_rd = l->max_sge;
 	r->max_cq = l->max_cq;
@@ -115,7 +115,7 @@ int ucmd_ex_query_device(struct ucmd *cmd)
 		return -EINVAL;
 	fill_device(cmd->ctx->dev, &r->base);
 	r->response_length = sizeof(*r);
-	r->device_cap_flags_ex = r->base.device_cap_flags;
+	r->device_cap_flags_ex = RXE_DEVICE_CAPS;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 
+#include "kernel_compat.h"
 #include "log.h"
 
 #define RECHECK_NS 200000	/* while copies of a region run out */
@@ -56,16 +57,31 @@ int ucmd_dealloc_pd(struct ucmd *cmd)
 	 IB_UVERBS_ACCESS_REMOTE_ATOMIC)
 #define ACCESS_REMOTE_WRITES (IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC)
 #define ACCESS_KNOWN \
-	(ACCESS_WRITES | IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
+	(ACCESS_WRITES | IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_MW_BIND | \
+	 IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB | \
+	 RXE_ACCESS_FLUSH_GLOBAL | RXE_ACCESS_FLUSH_PERSISTENT | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
+#define ACCESS_NOT_OFFERED \
+	(IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB)
 
-/* As ib_check_mr_access(): remote writes need local write. */
+/*
+ * As ib_check_mr_access(): remote writes need local write. Persistence needs
+ * pages of persistent memory, as kernel rxe checks; client memory is none that
+ * could be flushed from here.
+ */
 static int check_access(uint32_t access)
 {
-	if (access & ~(uint32_t)ACCESS_KNOWN)
-		return -EOPNOTSUPP;
 	if ((access & ACCESS_REMOTE_WRITES) && !(access & IB_UVERBS_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
-	return 0;
+	if (access & ~(uint32_t)ACCESS_KNOWN)
+		return -EINVAL;
+	if (access & ACCESS_NOT_OFFERED)
+		return -EOPNOTSUPP;
+	return access & RXE_ACCESS_FLUSH_PERSISTENT ? -EINVAL : 0;
+}
+
+static bool page_offsets_differ(uint64_t start, uint64_t iova)
+{
+	return (start ^ iova) & 4095;
 }
 
 int ucmd_reg_mr(struct ucmd *cmd)
@@ -76,7 +92,7 @@ int ucmd_reg_mr(struct ucmd *cmd)
 	struct umr *mr;
 	int err;
 
-	if (!pd || (in->start & 4095) != (in->hca_va & 4095))
+	if (!pd || page_offsets_differ(in->start, in->hca_va))
 		return -EINVAL;
 	if (cmd->ctx->dev->nr_mr >= cmd->ctx->dev->hca.limits.max_mr)
 		return uverbs_limit(cmd, "an MR", "max_mr", cmd->ctx->dev->hca.limits.max_mr);
@@ -90,14 +106,17 @@ int ucmd_reg_mr(struct ucmd *cmd)
 	if (!mr)
 		return -ENOMEM;
 	err = rxe_mr_create(&cmd->ctx->dev->hca, pd->pdn, cmd->ctx->mem, in->start, in->length,
-			    in->hca_va, in->access_flags & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE,
-			    &mr->mr);
+			    in->hca_va, in->access_flags & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE, &mr->mr);
 	if (err)
 		goto out_free;
 	err = uobj_add(cmd->ctx, UOBJ_MR, &mr->o);
 	if (err)
 		goto out_mr;
 	mr->pd = pd;
+	mr->start = in->start;
+	mr->length = in->length;
+	mr->iova = in->hca_va;
+	mr->access = in->access_flags;
 	pd->o.uses++;
 	cmd->ctx->dev->nr_mr++;
 	r->mr_handle = mr->o.handle;
@@ -126,36 +145,125 @@ void umr_destroy(struct umr *mr)
 }
 
 /*
- * Copies that were under way when the region went still read or write the
+ * Copies that were under way when a region went still read or write the
  * program's memory: it may reuse that memory only after our answer.
  */
-static void recheck(struct rxe_timer *t)
+static void look_again(struct rxe_timer *t)
 {
-	struct umr *mr = caa_container_of(t, struct umr, recheck);
-	struct uctx *ctx = mr->o.ctx;
+	struct ucmd *cmd = caa_container_of(t, struct ucmd, idle_timer);
+	struct uctx *ctx = cmd->ctx;
 
-	if (rxe_mr_busy(mr->mr)) {
+	if (rxe_mr_busy(cmd->idle_mr)) {
 		rxe_loop_timer(rxed.loop, t, RECHECK_NS);
 		return;
 	}
-	rxe_mr_put(mr->mr);
-	ucmd_finish(mr->dereg_cmd, 0);
-	umr_free(mr);
+	rxe_mr_put(cmd->idle_mr);
+	ucmd_finish(cmd, 0);
 	uctx_unhold(ctx);
+}
+
+int ucmd_when_idle(struct ucmd *cmd, struct rxe_mr *old)
+{
+	cmd->idle_mr = old;
+	cmd->idle_timer.cb = look_again;
+	cmd->ctx->holds++;
+	look_again(&cmd->idle_timer);
+	return -EINPROGRESS;
 }
 
 int ucmd_dereg_mr(struct ucmd *cmd)
 {
 	const uint32_t *handle = cmd->in;	/* struct ib_uverbs_dereg_mr */
 	struct umr *mr = uobj_find(cmd->ctx, UOBJ_MR, *handle);
+	struct rxe_mr *old;
 
-	if (!mr || mr->dereg_cmd)
+	if (!mr)
 		return -EINVAL;
-	mr->dereg_cmd = cmd;
-	mr->recheck.cb = recheck;
-	cmd->ctx->holds++;
-	rxe_mr_get(mr->mr);
-	rxe_mr_destroy(&cmd->ctx->dev->hca, mr->mr);
-	recheck(&mr->recheck);
-	return -EINPROGRESS;
+	if (rxe_mr_close(mr->mr)) /* a window is bound to it: as kernel rxe */
+		return -EINVAL;
+	old = mr->mr;
+	rxe_mr_get(old);
+	umr_destroy(mr);
+	return ucmd_when_idle(cmd, old);
+}
+
+/* ---- REREG_MR ----------------------------------------------------------------------- */
+
+#define REREG_TRANS  1u	/* enum ib_mr_rereg_flags */
+#define REREG_PD     2u
+#define REREG_ACCESS 4u
+
+static int check_rereg(const struct ib_uverbs_rereg_mr *in)
+{
+	if (!in->flags)
+		return -EINVAL;
+	if (in->flags & ~(REREG_TRANS | REREG_PD | REREG_ACCESS))
+		return -EOPNOTSUPP;
+	if ((in->flags & REREG_TRANS) && page_offsets_differ(in->start, in->hca_va))
+		return -EINVAL;
+	return in->flags & REREG_ACCESS ? check_access(in->access_flags) : 0;
+}
+
+/* What the region is to be: the flags say what of it changes. */
+static struct umr changed(const struct umr *mr, const struct ib_uverbs_rereg_mr *in)
+{
+	struct umr want = *mr;
+
+	if (in->flags & REREG_TRANS) {
+		want.start = in->start;
+		want.length = in->length;
+		want.iova = in->hca_va;
+	}
+	if (in->flags & REREG_ACCESS)
+		want.access = in->access_flags;
+	if (in->flags & REREG_PD)
+		want.pd = uobj_find(mr->o.ctx, UOBJ_PD, in->pd_handle);
+	return want;
+}
+
+static int rereg(struct umr *mr, struct umr *want, uint32_t flags)
+{
+	struct uctx *ctx = mr->o.ctx;
+	int err = 0;
+
+	if (flags & (REREG_TRANS | REREG_ACCESS))
+		err = rxe_mem_check(ctx->mem, want->start, want->length,
+				    want->access & ACCESS_WRITES);
+	if (err)
+		return err;
+	return rxe_mr_replace(&ctx->dev->hca, mr->mr, want->pd->pdn, want->start, want->length,
+			      want->iova, want->access & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE,
+			      &want->mr);
+}
+
+/*
+ * Whole or not at all; the keys stay. Kernel rxe changes PD and access only.
+ * The answer waits for copies that began before, as that of a dereg.
+ */
+int ucmd_rereg_mr(struct ucmd *cmd)
+{
+	const struct ib_uverbs_rereg_mr *in = cmd->in;
+	struct ib_uverbs_rereg_mr_resp *r = (void *)cmd->out;
+	struct umr *mr, want;
+	struct rxe_mr *old;
+	int err = check_rereg(in);
+
+	if (err)
+		return err;
+	mr = uobj_find(cmd->ctx, UOBJ_MR, in->mr_handle);
+	if (!mr)
+		return -ENOENT;
+	want = changed(mr, in);
+	if (!want.pd)
+		return -EINVAL;
+	err = rereg(mr, &want, in->flags);
+	if (err)
+		return err;
+	old = mr->mr;
+	mr->pd->o.uses--;
+	want.pd->o.uses++;
+	*mr = want;
+	r->lkey = rxe_mr_lkey(mr->mr);
+	r->rkey = rxe_mr_rkey(mr->mr);
+	return ucmd_when_idle(cmd, old);
 }
