@@ -258,7 +258,7 @@ struct rxe_qp *rxe_engine_find_qp(struct rxe_engine *e, struct rxe_hca *hca, uin
 /* ---- receive --------------------------------------------------------------------------------- */
 
 /* Same partition, and not two limited members (the top bit is full membership). */
-static bool pkey_ok(uint16_t a, uint16_t b)
+bool rxe_pkey_ok(uint16_t a, uint16_t b)
 {
 	return (a & 0x7fff) == (b & 0x7fff) && ((a | b) & 0x8000);
 }
@@ -276,7 +276,7 @@ static enum rxe_hw_counter check_qp(const struct rxe_qp *qp, const struct rxe_pk
 
 	if (RXE_OP_CLASS(info->opcode) != rxe_qp_class(qp) || s < RXE_QPS_RTR || s == RXE_QPS_ERR)
 		return RXE_HW_DROP_STATE;
-	if (!pkey_ok(info->pkey, qp->hca->pkey))
+	if (!rxe_pkey_ok(info->pkey, qp->hca->pkey))
 		return RXE_HW_DROP_PKEY;
 	if (!rxe_qp_is_dgram(qp) &&
 	    (!same_ip(&pkt->sip, &qp->attr.addr.dip) || !same_ip(&pkt->dip, &qp->attr.addr.sip)))
@@ -321,6 +321,10 @@ void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pk
 	rxe_stat_add(s, RXE_HW_RCVD_BYTES, pkt->ib_len);
 	if (rxe_pkt_parse(pkt, &info)) {
 		rxe_engine_drop(e, s, pkt, RXE_HW_DROP_MALFORMED);
+		return;
+	}
+	if (info.qpn == RXE_GSI_QPN) {
+		rxe_gsi_rx(e, s, hca, pkt, &info);
 		return;
 	}
 	qp = rxe_engine_find_qp(e, hca, info.qpn);
