@@ -397,3 +397,18 @@ uint32_t ucma_dev_ids(const struct rxe_dev *dev)
 			n += id->dev == dev;
 	return n;
 }
+
+bool ucma_serves(const struct rxe_dev *dev, pid_t pid)
+{
+	struct ucma_file *f;
+	struct ucma_id *id;
+
+	LIST_FOREACH (f, &files, link) {
+		if (f->peer->pid != pid)
+			continue;
+		LIST_FOREACH (id, &f->ids, link)
+			if (id->dev == dev && id->qp_type == RXE_QPT_UD)
+				return true;
+	}
+	return false;
+}
