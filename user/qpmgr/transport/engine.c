@@ -323,11 +323,11 @@ void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pk
 		rxe_engine_drop(e, s, pkt, RXE_HW_DROP_MALFORMED);
 		return;
 	}
-	if (info.qpn == RXE_GSI_QPN) {
+	qp = rxe_engine_find_qp(e, hca, info.qpn);
+	if (!qp && info.qpn == RXE_GSI_QPN) {
 		rxe_gsi_rx(e, s, hca, pkt, &info);
 		return;
 	}
-	qp = rxe_engine_find_qp(e, hca, info.qpn);
 	why = qp ? check_qp(qp, pkt, &info) : RXE_HW_DROP_NO_QP;
 	if (why != RXE_HW_COUNT) {
 		rxe_engine_drop(e, s, pkt, why);
