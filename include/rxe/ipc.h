@@ -40,6 +40,7 @@ enum rxe_ipc_type {
 	RXE_IPC_STAT,		/* replies: text lines "SCOPE NAME VALUE\n", MORE until the last */
 	RXE_IPC_CM_OPEN,	/* /dev/infiniband/rdma_cm; reply: struct rxe_ipc_cm_open_reply */
 	RXE_IPC_CM_WRITE,	/* struct rxe_ipc_cm_write; reply: the bytes of the response */
+	RXE_IPC_ECE,		/* struct rxe_ipc_ece, and the same as its reply */
 };
 
 #define RXE_IPC_F_REPLY_FD	1u	/* request: answer on the last descriptor */
@@ -135,6 +136,19 @@ struct rxe_ipc_cm_open_reply {
 struct rxe_ipc_cm_write {
 	uint32_t cmd_len;
 	uint32_t extra_len;	/* SET_OPTION: the value; MIGRATE_ID: the old file's cookie */
+};
+/*
+ * ECE: enhanced connection establishment of a QP (ibv_query_ece, ibv_set_ece).
+ * The vendor is this device's; of the options only those in RXE_ECE_OPTIONS
+ * are known, the others are taken off. With a peer of another vendor none are.
+ */
+#define RXE_ECE_VENDOR	0xffffffu	/* as vendor_id of ibv_query_device */
+#define RXE_ECE_KNOWN	(1u << 0)	/* the peer is this implementation; changes nothing */
+#define RXE_ECE_OPTIONS RXE_ECE_KNOWN
+struct rxe_ipc_ece {
+	uint32_t qp_handle;
+	uint32_t set;
+	uint32_t vendor_id, options;
 };
 /* /dev/infiniband/rdma_cm is a misc device: MAJOR, and a minor of ours. */
 #define RXE_RDMA_CM_MAJOR 10

@@ -60,6 +60,7 @@ struct rxe_dev {
 	struct rxe_dp *dp;
 	struct rxe_idmap qpns;		/* 16 .. 16 + max_qp - 1; device.c sets it up */
 	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_ah;
+	uint32_t nr_cm_id;
 	uint32_t live_qps;		/* atomic: engines have not released them */
 	uint32_t refs;
 };

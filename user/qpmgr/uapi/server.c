@@ -322,6 +322,21 @@ static int req_cm_write(struct conn *c, struct rxe_ipc_msg *m)
 	return 1;
 }
 
+static int req_ece(struct conn *c, struct rxe_ipc_msg *m)
+{
+	struct rxe_ipc_ece e;
+	int err;
+
+	if (m->hdr.len < sizeof(e) || !c->ctx)
+		return -EINVAL;
+	memcpy(&e, m->buf, sizeof(e));
+	err = uverbs_ece(c->ctx, &e);
+	if (err)
+		return err;
+	send_reply(c, 0, 0, &e, sizeof(e), NULL, 0);
+	return 1;
+}
+
 /*
  * Returns 0 or a negative errno to be sent as the reply, 1 when the reply is
  * out, -EINPROGRESS when uverbs_reply() has been or will be called.
@@ -337,6 +352,7 @@ static int (*const requests[])(struct conn *c, struct rxe_ipc_msg *m) = {
 	[RXE_IPC_STAT] = req_stat,
 	[RXE_IPC_CM_OPEN] = req_cm_open,
 	[RXE_IPC_CM_WRITE] = req_cm_write,
+	[RXE_IPC_ECE] = req_ece,
 };
 
 static void handle(struct conn *c, struct rxe_ipc_msg *m)

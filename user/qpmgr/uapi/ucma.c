@@ -386,18 +386,6 @@ void ucma_dev_gone(struct rxe_dev *dev)
 				remove_id(id);
 }
 
-uint32_t ucma_dev_ids(const struct rxe_dev *dev)
-{
-	struct ucma_file *f;
-	struct ucma_id *id;
-	uint32_t n = 0;
-
-	LIST_FOREACH (f, &files, link)
-		LIST_FOREACH (id, &f->ids, link)
-			n += id->dev == dev;
-	return n;
-}
-
 bool ucma_serves(const struct rxe_dev *dev, pid_t pid)
 {
 	struct ucma_file *f;

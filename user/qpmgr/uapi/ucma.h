@@ -239,7 +239,5 @@ struct cm_params ucma_conn_params(const struct ucma_id *id, const struct rdma_uc
 void ucma_dev_gone(struct rxe_dev *dev);
 /* Has the process an id of datagrams on dev? */
 bool ucma_serves(const struct rxe_dev *dev, pid_t pid);
-/* Ids bound to dev, for the resource counts. */
-uint32_t ucma_dev_ids(const struct rxe_dev *dev);
 
 #endif

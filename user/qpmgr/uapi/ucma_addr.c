@@ -145,6 +145,7 @@ int ucma_id_attach(struct ucma_id *id, struct rxe_dev *dev)
 	if (id->dev != dev) {
 		ucma_id_detach(id);
 		rxe_dev_get(dev);
+		dev->nr_cm_id++;
 		id->dev = dev;
 	}
 	id->sgid_index = (uint8_t)gid;
@@ -156,8 +157,10 @@ void ucma_id_detach(struct ucma_id *id)
 	if (id->route)
 		rxe_route_put(id->route);
 	id->route = NULL;
-	if (id->dev)
+	if (id->dev) {
+		id->dev->nr_cm_id--;
 		rxe_dev_put(id->dev);
+	}
 	id->dev = NULL;
 }
 

@@ -107,6 +107,7 @@ struct uqp {
 	struct rxe_qp_geometry geo;
 	struct rxe_route *route;	/* of the current address vector */
 	uint32_t async_sent;
+	uint32_t ece_options;		/* what both ends know, once they agreed */
 	bool	 dying;
 	struct ucmd *destroy_cmd;	/* answered when the QP is released */
 	struct rxe_task released;
@@ -181,6 +182,8 @@ void uverbs_ioctl(struct uctx *ctx, const void *bytes, size_t len, ureply reply,
 /* *fd: a duplicate of the memfd for the client. */
 int uverbs_mmap(struct uctx *ctx, uint64_t offset, uint64_t length, int *fd);
 void uverbs_channel_close(struct uctx *ctx, uint32_t id);
+/* Asks or sets the ECE of a QP; *e becomes the answer. */
+int uverbs_ece(struct uctx *ctx, struct rxe_ipc_ece *e);
 /* Descriptors and size of OPEN's reply: doorbell memfd, then eventfds. */
 uint32_t uctx_doorbell_fds(struct uctx *ctx, int *fds);
 
