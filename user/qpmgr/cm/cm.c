@@ -174,6 +174,17 @@ void cm_port_gone(struct cm *cm, const void *port)
 		}
 }
 
+uint32_t cm_count(const struct cm *cm, const void *port)
+{
+	const struct cm_id *id;
+	uint32_t n = 0;
+
+	for (int i = 0; i < CM_BUCKETS; i++)
+		LIST_FOREACH (id, &cm->local[i], by_local)
+			n += id->path.port == port;
+	return n;
+}
+
 bool cm_reset(struct cm_id *id)
 {
 	cm_stop(id);

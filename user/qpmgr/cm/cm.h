@@ -166,6 +166,9 @@ uint64_t cm_next(const struct cm *cm); /* when the next is; UINT64_MAX: none */
 /* The port goes: what still refers to it ends without a MAD. Owners get no event. */
 void cm_port_gone(struct cm *cm, const void *port);
 
+/* Ids that have a path on port, with or without owner. */
+uint32_t cm_count(const struct cm *cm, const void *port);
+
 struct cm_id *cm_id_new(struct cm *cm, void *owner); /* NULL: no memory */
 /*
  * The owner lets go: tells the peer as the state asks (REJ, DREQ, DREP). The

@@ -10,6 +10,7 @@
 
 #include "authority.h"
 #include "rxed.h"
+#include "uapi/ucma.h"
 
 #define FLUSH_AT 16384
 
@@ -50,6 +51,8 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	line(r, "cqs", dev->nr_cq);
 	line(r, "qps", dev->nr_qp);
 	line(r, "ahs", dev->nr_ah);
+	line(r, "cm_ids", dev->nr_cm_id);
+	line(r, "cm_connections", ucma_connections(dev));
 	line(r, "port_up", dev->hca.port_up);
 	line(r, "mtu", dev->hca.mtu);
 	for (int i = 0; i < RXE_HW_COUNT; i++)

@@ -237,6 +237,8 @@ struct cm_params ucma_conn_params(const struct ucma_id *id, const struct rdma_uc
 
 /* The device goes: its ids hear DEVICE_REMOVAL. */
 void ucma_dev_gone(struct rxe_dev *dev);
+/* Connections of dev that the CM knows, those in timewait too. */
+uint32_t ucma_connections(const struct rxe_dev *dev);
 /* Has the process an id of datagrams on dev? */
 bool ucma_serves(const struct rxe_dev *dev, pid_t pid);
 

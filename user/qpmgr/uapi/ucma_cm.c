@@ -80,6 +80,11 @@ void ucma_cm_rearm(void)
 		rxe_loop_timer(rxed.loop, &cm_timer, due > now ? due - now : 0);
 }
 
+uint32_t ucma_connections(const struct rxe_dev *dev)
+{
+	return the_cm ? cm_count(the_cm, dev) : 0;
+}
+
 void rxe_cm_mad(struct rxe_dev *dev, const union rxe_ip *from, const union rxe_ip *to,
 		const uint8_t *mad, uint32_t len)
 {
