@@ -18,9 +18,20 @@ $(CM_UNITS:%=$(B)/tests/asan/%): $(B)/tests/asan/%: $(B)/asan/tests/unit/%.o $(p
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(ASAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CM_LIBS)
 
+# The rdma_cm device, all of it in one process.
+UCMA_SRC := $(CM_SRC) $(wildcard user/qpmgr/uapi/ucma*.c) user/qpmgr/loop.c user/qpmgr/log.c
+$(B)/tests/ucma: $(B)/obj/tests/unit/ucma.o $(call obj,$(UCMA_SRC))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -lpthread
+$(B)/tests/asan/ucma: $(patsubst %.c,$(B)/asan/%.o,tests/unit/ucma.c $(UCMA_SRC))
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) $(ASAN_FLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -lpthread
+
 .PHONY: check-cm check-cm-asan
-check-cm: $(CM_UNITS:%=$(B)/tests/%)
+check-cm: $(CM_UNITS:%=$(B)/tests/%) $(B)/tests/ucma
 	@for t in $^; do $$t || exit 1; done
-check-cm-asan: $(CM_UNITS:%=$(B)/tests/asan/%)
+check-cm-asan: $(CM_UNITS:%=$(B)/tests/asan/%) $(B)/tests/asan/ucma
 	@for t in $^; do $$t || exit 1; done
 CHECK_TARGETS += check-cm check-cm-asan
