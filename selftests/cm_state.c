@@ -129,8 +129,8 @@ static void resolve(struct rdma_cm_id *id, struct rdma_addrinfo *ai)
 /* librdmacm answers a REP by itself for a QP of its own: here the QP is not. */
 static void hold_response(struct rdma_cm_id *id)
 {
-	struct rdma_conn_param param = {.responder_resources = 1, .initiator_depth = 1,
-					.retry_count = 7, .qp_num = 0x123};
+	struct rdma_conn_param param = {
+		.responder_resources = 1, .initiator_depth = 1, .retry_count = 7, .qp_num = 0x123};
 
 	if (rdma_connect(id, &param))
 		die("rdma_connect");

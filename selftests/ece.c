@@ -17,9 +17,9 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#define PORT "7471"
+#define PORT		     "7471"
 #define REASON_VENDOR_OPTION 35
-#define ASKED 0xf1u	/* options of ours, and some that nobody knows */
+#define ASKED		     0xf1u /* options of ours, and some that nobody knows */
 
 static struct rdma_event_channel *channel;
 

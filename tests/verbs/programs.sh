@@ -69,6 +69,7 @@ if command -v nm >/dev/null; then
 	sed -n '/define RXE_INTERPOSED/,/^$/p' "$(dirname "$0")/../../user/verbs/next.h" |
 		grep -o 'X([a-z0-9_]*)' | tr -d 'X()' >"$dir/listed"
 	echo ibv_open_device >>"$dir/listed" # poll.c
+	printf 'ibv_query_ece\nibv_set_ece\n' >>"$dir/listed" # ece.c
 	sort -uo "$dir/listed" "$dir/listed"
 	diff "$dir/listed" "$dir/exported" | sed 's/^/# /'
 	cmp -s "$dir/listed" "$dir/exported"

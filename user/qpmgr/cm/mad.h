@@ -22,8 +22,9 @@
 /* M(name, attribute id, offset of the private data behind the header). */
 #define CM_MESSAGES(M)                                                                       \
 	M(REQ, 0x10, 140)                                                                    \
-	M(MRA, 0x11, 10) M(REJ, 0x12, 84) M(REP, 0x13, 36) M(RTU, 0x14, 8) M(DREQ, 0x15, 12) \
-		M(DREP, 0x16, 8) M(SIDR_REQ, 0x17, 16) M(SIDR_REP, 0x18, 96)
+	M(MRA, 0x11, 10)                                                                     \
+	M(REJ, 0x12, 84) M(REP, 0x13, 36) M(RTU, 0x14, 8) M(DREQ, 0x15, 12) M(DREP, 0x16, 8) \
+		M(SIDR_REQ, 0x17, 16) M(SIDR_REP, 0x18, 96)
 
 enum cm_msg {
 #define CM_MSG_ENUM(name, id, priv) CM_MSG_##name = id,
@@ -36,10 +37,10 @@ enum cm_msg {
 /* F(name, byte, bit, width). Negative bytes are in the MAD header. */
 #define CM_FIELDS(F)                                                                                                                        \
 	F(BASE_VERSION, -24, 0, 8)                                                                                                          \
-	F(MGMT_CLASS, -23, 0, 8) F(CLASS_VERSION, -22, 0, 8) F(METHOD, -21, 0, 8)                                                           \
-		F(TID, -16, 0, 64) F(ATTR_ID, -8, 0, 16) F(ATTR_MOD, -4, 0, 32)                                                             \
-			F(LOCAL_COMM_ID, 0, 0, 32)                                                                                          \
-				F(REMOTE_COMM_ID, 4, 0, 32) /* all but SIDR and REQ */                                                      \
+	F(MGMT_CLASS, -23, 0, 8)                                                                                                            \
+	F(CLASS_VERSION, -22, 0, 8) F(METHOD, -21, 0, 8) F(TID, -16, 0, 64) F(ATTR_ID, -8, 0, 16)                                           \
+		F(ATTR_MOD, -4, 0, 32) F(LOCAL_COMM_ID, 0, 0, 32)                                                                           \
+			F(REMOTE_COMM_ID, 4, 0, 32) /* all but SIDR and REQ */                                                              \
 		F(REQ_VENDOR_ID, 5, 0, 24) F(REQ_SERVICE_ID, 8, 0, 64) F(                                                                   \
 			REQ_CA_GUID, 16, 0, 64) F(REQ_QKEY, 28, 0,                                                                          \
 						  32) F(REQ_QPN, 32, 0,                                                                     \
