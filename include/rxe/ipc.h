@@ -39,6 +39,9 @@ enum rxe_ipc_type {
 	RXE_IPC_SYSFS_SYNC,	/* path below /sys ("class/...", no NUL): bring it up to date */
 	RXE_IPC_STAT,		/* replies: text lines "SCOPE NAME VALUE\n", MORE until the last */
 	RXE_IPC_QP_FLAGS,	/* struct rxe_ipc_qp_flags */
+	RXE_IPC_CM_OPEN,	/* /dev/infiniband/rdma_cm; reply: struct rxe_ipc_cm_open_reply */
+	RXE_IPC_CM_WRITE,	/* struct rxe_ipc_cm_write; reply: the bytes of the response */
+	RXE_IPC_ECE,		/* struct rxe_ipc_ece, and the same as its reply */
 };
 
 #define RXE_IPC_F_REPLY_FD	1u	/* request: answer on the last descriptor */
@@ -129,6 +132,38 @@ struct rxe_ipc_attr {
 	uint32_t data_off;	/* of the bytes, from the start of the payload; 0: none */
 	uint64_t data;		/* as in the ioctl (inline value, handle or pointer) */
 };
+
+/*
+ * An rdma_cm file: the connection that CM_OPEN came by, for commands, and a
+ * pipe whose read end (fds [0] of the reply) is the program's descriptor. The
+ * pipe has a byte for each event; GET_EVENT by CM_WRITE answers -EAGAIN when
+ * there is none.
+ */
+struct rxe_ipc_cm_open_reply {
+	uint64_t cookie;	/* names the file in MIGRATE_ID; nobody can guess it */
+};
+/* Then cmd_len bytes of one write(), then what its pointer leads to. */
+struct rxe_ipc_cm_write {
+	uint32_t cmd_len;
+	uint32_t extra_len;	/* SET_OPTION: the value; MIGRATE_ID: the old file's cookie */
+};
+/*
+ * ECE: enhanced connection establishment of a QP (ibv_query_ece, ibv_set_ece).
+ * The vendor is this device's; of the options only those in RXE_ECE_OPTIONS
+ * are known, the others are taken off. With a peer of another vendor none are.
+ */
+#define RXE_ECE_VENDOR	0xffffffu	/* as vendor_id of ibv_query_device */
+#define RXE_ECE_KNOWN	(1u << 0)	/* the peer is this implementation; changes nothing */
+#define RXE_ECE_OPTIONS RXE_ECE_KNOWN
+struct rxe_ipc_ece {
+	uint32_t qp_handle;
+	uint32_t set;
+	uint32_t vendor_id, options;
+};
+/* /dev/infiniband/rdma_cm is a misc device: MAJOR, and a minor of ours. */
+#define RXE_RDMA_CM_MAJOR 10
+#define RXE_RDMA_CM_MINOR 58
+#define RXE_RDMA_CM_ABI	  4
 
 /*
  * Doorbell page, one per (context, worker), shared. Read-write for the client:

@@ -318,6 +318,15 @@ unsigned int sim_host_count_events(const struct sim_host *h, enum rxe_event_kind
 	return h->events_of[kind];
 }
 
+static void gsi_rx(void *ctx, struct rxe_hca *hca, const struct rxe_pkt *pkt)
+{
+	struct sim_host *h = ctx;
+
+	(void)hca;
+	if (h->gsi)
+		h->gsi(h, pkt);
+}
+
 static const struct rxe_engine_ops ops = {
 	.pkt_alloc = pkt_alloc,
 	.pkt_send = pkt_send,
@@ -329,6 +338,7 @@ static const struct rxe_engine_ops ops = {
 	.cq_event = cq_event,
 	.async_event = async_event,
 	.qp_released = qp_released,
+	.gsi_rx = gsi_rx,
 };
 
 /* ---- the host ------------------------------------------------------------------------------------ */

@@ -41,6 +41,8 @@ struct sim_host {
 	/* Cuts payloads into segments, or says that there is no room. NULL: no. */
 	uint32_t (*segments)(struct sim_host *h, uint32_t len);
 	bool (*no_room)(struct sim_host *h);
+	/* A datagram to QP1, which no QP of the engine is. */
+	void (*gsi)(struct sim_host *h, const struct rxe_pkt *pkt);
 	uint64_t now;
 	TAILQ_HEAD(, sim_copy) copies;
 	/* what must be 0 at the end */

@@ -26,6 +26,9 @@ static const char *const made[] = {
 	"/sys/class/infiniband_verbs/uverbs12",
 	"/sys/class/infiniband_verbs/uverbs12/dev",
 	"/sys/class/infiniband_verbs/abi_version",
+	"/sys/class/misc",
+	"/sys/class/misc/rdma_cm",
+	"/sys/class/misc/rdma_cm/dev",
 };
 #define NR_MADE (sizeof(made) / sizeof(made[0]))
 
@@ -48,7 +51,9 @@ static const struct {
 	{"/sys/class/infiniband/rxe", RXE_PATH_NATIVE, NULL, 0},
 	{"/sys/class/infiniband/rxe00", RXE_PATH_NATIVE, NULL, 0},
 	{"/sys/class/infiniband_mad/umad0", RXE_PATH_NATIVE, NULL, 0},
-	{"/sys/class/misc/rdma_cm/abi_version", RXE_PATH_NATIVE, NULL, 0},
+	{"/sys/class/misc/rdma_cm/abi_version", RXE_PATH_SYSFS,
+	 "/sys/class/misc/rdma_cm/abi_version", 0},
+	{"/sys/class/misc/rdma", RXE_PATH_NATIVE, NULL, 0},
 	{"/sys/class/infiniband/../net/lo", RXE_PATH_NATIVE, NULL, 0},
 	{"/sys/class/net/lo", RXE_PATH_NATIVE, NULL, 0},
 	{"sys/class/infiniband", RXE_PATH_NATIVE, NULL, 0},
@@ -62,6 +67,8 @@ static const struct {
 	{"/dev/infiniband/uverbs0x", RXE_PATH_NATIVE, NULL, 0},
 	{"/dev/infiniband/uverbs", RXE_PATH_NATIVE, NULL, 0},
 	{"/dev/infiniband/uverbs99999999999", RXE_PATH_NATIVE, NULL, 0},
+	{"/dev/infiniband/rdma_cm", RXE_PATH_NODE, NULL, RXE_NODE_RDMA_CM},
+	{"/dev/infiniband/rdma_cm0", RXE_PATH_NATIVE, NULL, 0},
 	{"/dev/null", RXE_PATH_NATIVE, NULL, 0},
 };
 

@@ -70,6 +70,7 @@ if command -v nm >/dev/null; then
 		grep -o 'X([a-z0-9_]*)' | tr -d 'X()' >"$dir/listed"
 	echo ibv_open_device >>"$dir/listed" # poll.c
 	echo ibv_rereg_mr >>"$dir/listed" # rereg.c
+	printf 'ibv_query_ece\nibv_set_ece\n' >>"$dir/listed" # ece.c
 	sort -uo "$dir/listed" "$dir/listed"
 	diff "$dir/listed" "$dir/exported" | sed 's/^/# /'
 	cmp -s "$dir/listed" "$dir/exported"

@@ -184,6 +184,7 @@ static void take_authority(struct rxe_peer *peer, const struct process *p)
 
 	peer->net_admin = capable(p, CAP_NET_ADMIN, peer->ns);
 	peer->net_raw = capable(p, CAP_NET_RAW, peer->ns);
+	peer->net_bind = capable(p, CAP_NET_BIND_SERVICE, peer->ns);
 	if (rxe_netns_self(&self))
 		return;
 	peer->bpf_admin = capable(p, CAP_NET_ADMIN, self);

@@ -17,6 +17,7 @@ struct rxe_peer {
 	struct rxe_netns *ns;		/* counted */
 	bool	net_admin;		/* CAP_NET_ADMIN over ns's user namespace */
 	bool	net_raw;
+	bool	net_bind;		/* CAP_NET_BIND_SERVICE: ports below 1024 */
 	bool	bpf_admin;		/* may change tunables: net_admin in rxed's own ns */
 };
 

@@ -242,13 +242,13 @@ int rxe_rtnl_route_get(struct rxe_rtnl *r, int ifindex, const union rxe_ip *src,
 	struct nl_msg *msg;
 	int err;
 
-	if (ip_family(src) != ip_family(dst))
+	if (src && ip_family(src) != ip_family(dst))
 		return -EAFNOSUPPORT;
 	rtm.rtm_dst_len = bits;
-	rtm.rtm_src_len = bits;
+	rtm.rtm_src_len = src ? bits : 0;
 	msg = request(RTM_GETROUTE, 0, &rtm, sizeof(rtm));
-	if (msg && (put_ip(msg, RTA_DST, dst) || put_ip(msg, RTA_SRC, src) ||
-		    nla_put_u32(msg, RTA_OIF, (uint32_t)ifindex))) {
+	if (msg && (put_ip(msg, RTA_DST, dst) || (src && put_ip(msg, RTA_SRC, src)) ||
+		    (ifindex && nla_put_u32(msg, RTA_OIF, (uint32_t)ifindex)))) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}

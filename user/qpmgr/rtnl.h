@@ -47,6 +47,7 @@ struct rxe_nexthop {
 	int ifindex;
 	uint8_t type;	   /* RTN_* */
 	union rxe_ip next; /* the gateway, or the destination itself */
+	union rxe_ip src;  /* the preferred source; zero when the kernel names none */
 };
 
 enum rxe_rtnl_change { RXE_RTNL_NEW, RXE_RTNL_DEL };
@@ -78,7 +79,10 @@ int rxe_rtnl_link_set_mtu(struct rxe_rtnl *r, int ifindex, uint32_t mtu);
 /* Calls cb for each address of the netdev, IPv4 first, in the kernel's order. */
 int rxe_rtnl_addrs(struct rxe_rtnl *r, int ifindex,
 		   void (*cb)(void *arg, const struct rxe_ifaddr *a), void *arg);
-/* -ENETUNREACH, or what the kernel says, when there is no route. */
+/*
+ * -ENETUNREACH, or what the kernel says, when there is no route. ifindex 0: by
+ * any netdev; src NULL: the kernel chooses.
+ */
 int rxe_rtnl_route_get(struct rxe_rtnl *r, int ifindex, const union rxe_ip *src,
 		       const union rxe_ip *dst, struct rxe_nexthop *out);
 /* -ENOENT when the kernel has no entry. */

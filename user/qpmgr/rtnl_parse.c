@@ -164,6 +164,8 @@ bool rxe_rtnl_parse_route(const struct nlmsghdr *nlh, struct rxe_nexthop *out)
 		return false;
 	out->type = rtm->rtm_type;
 	out->ifindex = (int)attr_u32(tb[RTA_OIF], 0);
+	if (tb[RTA_PREFSRC] && !attr_ip(tb[RTA_PREFSRC], rtm->rtm_family, &out->src))
+		return false;
 	if (tb[RTA_GATEWAY])
 		return attr_ip(tb[RTA_GATEWAY], rtm->rtm_family, &out->next);
 	if (tb[RTA_VIA])

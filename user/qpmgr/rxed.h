@@ -63,6 +63,7 @@ struct rxe_dev {
 	struct rxe_idmap qpns;		/* 16 .. 16 + max_qp - 1; device.c sets it up */
 	struct rxe_idmap srqns;		/* SRQ numbers, from the driver's first; likewise */
 	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_mw, nr_ah;
+	uint32_t nr_cm_id;
 	uint32_t live_qps;		/* atomic: engines have not released them */
 	uint32_t refs;
 };

@@ -21,6 +21,7 @@
 #include <urcu-qsbr.h>
 
 #include "detached.h"
+#include "gsi.h"
 #include "kernel_compat.h"
 #include "log.h"
 #include "loop.h"
@@ -227,6 +228,12 @@ static void op_qp_released(void *ctx, struct rxe_qp *qp)
 	rxe_uverbs_qp_released(qp);
 }
 
+static void op_gsi_rx(void *ctx, struct rxe_hca *hca, const struct rxe_pkt *pkt)
+{
+	(void)ctx;
+	rxe_gsi_received(hca, pkt);
+}
+
 static const struct rxe_engine_ops engine_ops = {
 	.pkt_alloc = op_pkt_alloc,
 	.pkt_send = op_pkt_send,
@@ -238,6 +245,7 @@ static const struct rxe_engine_ops engine_ops = {
 	.cq_event = op_cq_event,
 	.async_event = op_async_event,
 	.qp_released = op_qp_released,
+	.gsi_rx = op_gsi_rx,
 };
 
 static bool is_multicast(const struct rxe_pkt *pkt)

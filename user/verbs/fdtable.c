@@ -115,10 +115,17 @@ static void release_netlink(struct rxe_file *file)
 	rxe_netlink_free(&file->nl);
 }
 
+static void release_rdma_cm(struct rxe_file *file)
+{
+	rxe_fd_private_close(file->conn.fd);
+	rxe_conn_free(&file->conn);
+}
+
 static void (*const release_file[])(struct rxe_file *) = {
 	[RXE_FILE_COMMAND] = release_command,
 	[RXE_FILE_CHANNEL] = release_channel,
 	[RXE_FILE_NETLINK] = release_netlink,
+	[RXE_FILE_RDMA_CM] = release_rdma_cm,
 };
 
 void rxe_file_hold(struct rxe_file *file)
@@ -356,6 +363,8 @@ static void renumber(struct rxe_file *file, int from, int to)
 		atomic_compare_exchange_strong(&file->nl.injector, &old, to);
 		if (file->conn.fd == from)
 			file->conn.fd = to;
+	} else if (file->kind == RXE_FILE_RDMA_CM && file->conn.fd == from) {
+		file->conn.fd = to;
 	}
 }
 
@@ -401,7 +410,8 @@ void rxe_fd_fork_child(void)
 	unlock_table();
 	while ((fd = rxe_fd_next(fd + 1, NR_FDS - 1)) >= 0) {
 		file = atomic_load(slot_of(fd));
-		if (file->kind == RXE_FILE_COMMAND || file->kind == RXE_FILE_NETLINK)
+		if (file->kind == RXE_FILE_COMMAND || file->kind == RXE_FILE_NETLINK ||
+		    file->kind == RXE_FILE_RDMA_CM)
 			rxe_conn_forked(&file->conn);
 		if (file->kind == RXE_FILE_NETLINK)
 			rxe_netlink_forked(&file->nl);

@@ -11,6 +11,7 @@
 #define RXE_VERBS_INTERNAL_H
 
 #include <dirent.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -126,6 +127,7 @@ enum rxe_file_kind {
 	RXE_FILE_COMMAND, /* /dev/infiniband/uverbsN: a socket to the daemon */
 	RXE_FILE_CHANNEL, /* completion or async event channel */
 	RXE_FILE_NETLINK, /* socket(AF_NETLINK, , NETLINK_RDMA) */
+	RXE_FILE_RDMA_CM, /* /dev/infiniband/rdma_cm: a pipe with a byte for each event */
 };
 
 /*
@@ -137,7 +139,7 @@ struct rxe_file {
 	uint32_t nr_fds;       /* table entries; table lock */
 	enum rxe_file_kind kind;
 	struct rxe_file *next_free;
-	struct rxe_conn conn; /* COMMAND: conn.fd is one of its fds; NETLINK: private */
+	struct rxe_conn conn; /* COMMAND: conn.fd is one of its fds; NETLINK, RDMA_CM: private */
 	union {
 		struct {
 			int minor;
@@ -148,6 +150,7 @@ struct rxe_file {
 			uint32_t channel_id;
 		};
 		struct rxe_netlink nl;
+		uint64_t cm_cookie; /* names an RDMA_CM file to the daemon */
 	};
 };
 
@@ -230,6 +233,13 @@ bool rxe_command_has_fd(uint32_t cmd);
  */
 size_t rxe_command_out_pointer(uint32_t cmd, const void *uhw, size_t len, uint64_t *addr);
 
+/* ---- rdma_cm.c: /dev/infiniband/rdma_cm ------------------------------------------- */
+
+/* Opens it at the daemon. The new descriptor, or -1 and errno. */
+int rxe_rdma_cm_open(int flags);
+/* write(2) of a command: as the kernel's ucma_write(). fd: the descriptor it came by. */
+ssize_t rxe_rdma_cm_write(struct rxe_file *file, int fd, const void *buf, size_t len);
+
 /* ---- ioctl.c ------------------------------------------------------------------- */
 
 /* ioctl(2), RDMA_VERBS_IOCTL. 0, or -1 and errno. */
@@ -267,6 +277,7 @@ enum rxe_path_kind {
 	RXE_PATH_SYSFS,	 /* a file of the daemon's tree: buf */
 	RXE_PATH_NODE,	 /* /dev/infiniband/uverbsN: minor; buf is a file that exists with it */
 };
+#define RXE_NODE_RDMA_CM INT_MAX /* the "minor" of /dev/infiniband/rdma_cm */
 struct rxe_path {
 	enum rxe_path_kind kind;
 	int minor;

@@ -25,6 +25,7 @@ static const struct root {
 };
 
 #define NODE_PREFIX "/dev/infiniband/uverbs"
+#define CM_NODE	    "/dev/infiniband/rdma_cm"
 
 static bool exists(const char *path)
 {
@@ -161,9 +162,22 @@ static enum rxe_path_kind classify_node(const char *number, struct rxe_path *out
 	return RXE_PATH_NODE;
 }
 
+static enum rxe_path_kind classify_cm_node(struct rxe_path *out)
+{
+	static const char path[] = "/sys/class/misc/rdma_cm/dev";
+
+	if (!in_rundir(out->buf, sizeof(out->buf), path, strlen(path)) || !exists(out->buf))
+		return RXE_PATH_NATIVE;
+	out->minor = RXE_NODE_RDMA_CM;
+	return RXE_PATH_NODE;
+}
+
 static enum rxe_path_kind classify(const char *path, struct rxe_path *out)
 {
 	const char *rest;
+
+	if (!strcmp(path, CM_NODE))
+		return classify_cm_node(out);
 
 	if (!strncmp(path, NODE_PREFIX, strlen(NODE_PREFIX)))
 		return classify_node(path + strlen(NODE_PREFIX), out);

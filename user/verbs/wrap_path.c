@@ -59,7 +59,10 @@ static char *node_name(int minor, char *buf)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "/dev/infiniband/uverbs%d", minor);
+	if (minor == RXE_NODE_RDMA_CM)
+		strcpy(name, "/dev/infiniband/rdma_cm");
+	else
+		snprintf(name, sizeof(name), "/dev/infiniband/uverbs%d", minor);
 	return buf ? strcpy(buf, name) : strdup(name);
 }
 
@@ -91,13 +94,18 @@ static int fresh(int fd)
 	return fd;
 }
 
+static int open_node(int minor, int flags)
+{
+	return minor == RXE_NODE_RDMA_CM ? rxe_rdma_cm_open(flags) : rxe_command_open(minor, flags);
+}
+
 #define NEEDS_MODE(flags) ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE)
 
-#define OPEN_BODY(name, args)                            \
-	struct rxe_path p;                               \
-	path = redirect(path, &p);                       \
-	if (p.kind == RXE_PATH_NODE)                     \
-		return rxe_command_open(p.minor, flags); \
+#define OPEN_BODY(name, args)                     \
+	struct rxe_path p;                        \
+	path = redirect(path, &p);                \
+	if (p.kind == RXE_PATH_NODE)              \
+		return open_node(p.minor, flags); \
 	return fresh(RXE_NEXT(name) args);
 
 #define OPEN_FN(name, params, args)   \
@@ -182,7 +190,8 @@ _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "64-bit file offset
 
 static dev_t node_rdev(int minor)
 {
-	return makedev(RXE_UVERBS_MAJOR, RXE_UVERBS_MINOR_BASE + minor);
+	return minor == RXE_NODE_RDMA_CM ? makedev(RXE_RDMA_CM_MAJOR, RXE_RDMA_CM_MINOR)
+					 : makedev(RXE_UVERBS_MAJOR, RXE_UVERBS_MINOR_BASE + minor);
 }
 
 static void make_node(struct stat *st, int minor)
@@ -197,8 +206,8 @@ static void make_node(struct stat *st, int minor)
 static void make_nodex(struct statx *st, int minor)
 {
 	st->stx_mode = S_IFCHR | 0666;
-	st->stx_rdev_major = RXE_UVERBS_MAJOR;
-	st->stx_rdev_minor = RXE_UVERBS_MINOR_BASE + minor;
+	st->stx_rdev_major = major(node_rdev(minor));
+	st->stx_rdev_minor = minor(node_rdev(minor));
 	st->stx_nlink = 1;
 	st->stx_size = 0;
 	st->stx_blocks = 0;
@@ -207,11 +216,14 @@ static void make_nodex(struct statx *st, int minor)
 /* The minor of a command descriptor, or -1. */
 static int node_minor(int fd)
 {
-	struct rxe_file *file = rxe_fd_tracked(fd) ? rxe_file_get(fd, RXE_FILE_COMMAND) : NULL;
+	struct rxe_file *file = rxe_fd_tracked(fd) ? rxe_file_get(fd, -1) : NULL;
 	int minor = -1;
 
 	if (file) {
-		minor = file->minor;
+		if (file->kind == RXE_FILE_COMMAND)
+			minor = file->minor;
+		else if (file->kind == RXE_FILE_RDMA_CM)
+			minor = RXE_NODE_RDMA_CM;
 		rxe_file_put(file);
 	}
 	return minor;

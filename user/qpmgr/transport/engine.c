@@ -265,7 +265,7 @@ struct rxe_qp *rxe_engine_find_qp(struct rxe_engine *e, struct rxe_hca *hca, uin
 /* ---- receive --------------------------------------------------------------------------------- */
 
 /* Same partition, and not two limited members (the top bit is full membership). */
-static bool pkey_ok(uint16_t a, uint16_t b)
+bool rxe_pkey_ok(uint16_t a, uint16_t b)
 {
 	return (a & RXE_PKEY_MASK) == (b & RXE_PKEY_MASK) && ((a | b) & ~RXE_PKEY_MASK);
 }
@@ -282,7 +282,7 @@ enum rxe_hw_counter rxe_engine_check_qp(const struct rxe_qp *qp, const struct rx
 
 	if (RXE_OP_CLASS(info->opcode) != rxe_qp_class(qp) || s < RXE_QPS_RTR || s == RXE_QPS_ERR)
 		return RXE_HW_DROP_STATE;
-	if (!pkey_ok(info->pkey, qp->hca->pkey))
+	if (!rxe_pkey_ok(info->pkey, qp->hca->pkey))
 		return RXE_HW_DROP_PKEY;
 	if (!rxe_qp_is_dgram(qp) &&
 	    (!same_ip(&pkt->sip, &qp->attr.addr.dip) || !same_ip(&pkt->dip, &qp->attr.addr.sip)))
@@ -350,6 +350,10 @@ void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pk
 		return;
 	}
 	qp = rxe_engine_find_qp(e, hca, info.qpn);
+	if (!qp && info.qpn == RXE_GSI_QPN) {
+		rxe_gsi_rx(e, s, hca, pkt, &info);
+		return;
+	}
 	why = qp ? rxe_engine_check_qp(qp, pkt, &info) : RXE_HW_DROP_NO_QP;
 	if (why != RXE_HW_COUNT) {
 		rxe_engine_drop(e, s, pkt, why);

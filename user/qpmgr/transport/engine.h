@@ -35,6 +35,7 @@ struct rxe_engine {
 	struct rxe_rwqe_list free_rwqes;
 	uint32_t nr_free_ops, nr_free_rwqes;
 	struct rxe_stats *stats[RXE_MAX_HCAS]; /* entries are read by any thread */
+	uint32_t gsi_psn;
 };
 
 /* The engine's counters of hca, made at first use. Never NULL. */
@@ -43,6 +44,13 @@ static inline void rxe_stat_add(struct rxe_stats *s, enum rxe_hw_counter c, uint
 {
 	__atomic_store_n(&s->count[c], s->count[c] + n, __ATOMIC_RELAXED);
 }
+
+/* gsi.c: a packet to QP1, parsed; takes pkt. */
+struct rxe_pktinfo;
+void rxe_gsi_rx(struct rxe_engine *e, struct rxe_stats *s, struct rxe_hca *hca, struct rxe_pkt *pkt,
+		const struct rxe_pktinfo *info);
+/* Same partition, and not two limited members. */
+bool rxe_pkey_ok(uint16_t a, uint16_t b);
 
 int rxe_engine_add_qp(struct rxe_engine *e, struct rxe_qp *qp);
 void rxe_engine_del_qp(struct rxe_engine *e, struct rxe_qp *qp);

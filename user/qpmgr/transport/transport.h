@@ -177,7 +177,12 @@ struct rxe_engine_ops {
 	void (*async_event)(void *ctx, enum rxe_event_kind kind, void *obj);
 	/* A destroyed QP has no copy or packet left: its memory is free. */
 	void (*qp_released)(void *ctx, struct rxe_qp *qp);
+	/* A datagram to QP1 (gsi.c), payload_len <= RXE_GSI_MAX; pkt stays the engine's. Optional. */
+	void (*gsi_rx)(void *ctx, struct rxe_hca *hca, const struct rxe_pkt *pkt);
 };
+
+#define RXE_GSI_MAX  256 /* bytes of a MAD */
+#define RXE_GSI_QKEY 0x80010000u
 
 /* ---- counters --------------------------------------------------------- */
 
@@ -491,6 +496,12 @@ void rxe_engine_set_now(struct rxe_engine *e, uint64_t now_ns);
  * (rxe_mcast_has_member) a copy, all but one marked `relayed`.
  */
 void rxe_engine_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pkt);
+/*
+ * Sends len bytes, at most RXE_GSI_MAX and a multiple of 4, from QP1 to the QP1
+ * that addr leads to. -ENOBUFS: no room, it counts as lost.
+ */
+int rxe_gsi_send(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_address *addr,
+		 const void *bytes, uint32_t len);
 /*
  * Timers that are due, then QPs with work, at most `budget` packets in all,
  * round robin. True: more work is ready now.

@@ -9,6 +9,7 @@
 #include "device_attr.h"
 #include "log.h"
 #include "nldev_cmd.h"
+#include "rxe/ipc.h"
 
 /* ---- devices ---------------------------------------------------------------- */
 
@@ -161,6 +162,14 @@ int nldev_get_chardev(struct nldev_cmd *c)
 	if (nldev_has(c->attrs, RDMA_NLDEV_ATTR_PORT_INDEX) &&
 	    (!c->dev || nldev_u32(c->attrs, RDMA_NLDEV_ATTR_PORT_INDEX) != 1))
 		return -EINVAL;
+	if (!strcmp(nldev_str(c->attrs, RDMA_NLDEV_ATTR_CHARDEV_TYPE), "rdma_cm")) {
+		nldev_begin(c->out, c->type, 0);
+		nldev_put_u64(c->out, RDMA_NLDEV_ATTR_CHARDEV,
+			      encode_dev(RXE_RDMA_CM_MAJOR, RXE_RDMA_CM_MINOR));
+		nldev_put_u64(c->out, RDMA_NLDEV_ATTR_CHARDEV_ABI, RXE_RDMA_CM_ABI);
+		nldev_put_str(c->out, RDMA_NLDEV_ATTR_CHARDEV_NAME, "rdma_cm");
+		return nldev_end(c->out);
+	}
 	if (strcmp(nldev_str(c->attrs, RDMA_NLDEV_ATTR_CHARDEV_TYPE), "uverbs"))
 		return -ENOENT;
 	if (!c->dev)

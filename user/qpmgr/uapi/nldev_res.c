@@ -13,7 +13,7 @@ static const struct {
 	{"pd", offsetof(struct rxe_dev, nr_pd)},
 	{"cq", offsetof(struct rxe_dev, nr_cq)},
 	{"qp", offsetof(struct rxe_dev, nr_qp)},
-	{"cm_id", -1},
+	{"cm_id", offsetof(struct rxe_dev, nr_cm_id)},
 	{"mr", offsetof(struct rxe_dev, nr_mr)},
 	{"ctx", offsetof(struct rxe_dev, nr_contexts)},
 	{"srq", offsetof(struct rxe_dev, hca.nr_srqs)},

@@ -20,6 +20,7 @@
 #include "rxe/bpf_abi.h"
 #include "uapi/nldev.h"
 #include "uapi/stat.h"
+#include "uapi/ucma.h"
 #include "uapi/uverbs.h"
 
 #define BACKLOG 128
@@ -37,6 +38,7 @@ struct conn {
 	struct rxe_watch watch;
 	struct rxe_peer *peer;	/* the context's once there is one */
 	struct uctx *ctx;
+	struct ucma_file *cm;
 	bool busy;		/* a request is being answered */
 	bool held;		/* conn_close() is at work on it */
 	bool closed;		/* the client is gone; freed when neither of these */
@@ -169,6 +171,9 @@ static void conn_close(struct conn *c)
 	c->closed = true;
 	rxe_loop_del(rxed.loop, &c->watch);
 	c->ctx = NULL;
+	if (c->cm)
+		ucma_close(c->cm);
+	c->cm = NULL;
 	if (ctx) {
 		c->held = true;		/* a waiting command is answered in here */
 		c->peer = NULL;		/* goes with the context */
@@ -189,7 +194,7 @@ static int req_open(struct conn *c, struct rxe_ipc_msg *m)
 	struct rxe_dev *dev;
 	uint32_t n;
 
-	if (m->hdr.len < sizeof(*in) || m->nr_fds < 2 || c->ctx)
+	if (m->hdr.len < sizeof(*in) || m->nr_fds < 2 || c->ctx || c->cm)
 		return -EINVAL;
 	if (in->version != RXE_IPC_VERSION) {
 		log_warn("opening a device for process %d (%s): its library speaks version %u, this "
@@ -291,6 +296,56 @@ static int req_ioctl(struct conn *c, struct rxe_ipc_msg *m)
 	return -EINPROGRESS;
 }
 
+static int req_cm_open(struct conn *c, struct rxe_ipc_msg *m)
+{
+	struct rxe_ipc_cm_open_reply out;
+	int fd, err;
+
+	(void)m;
+	if (c->ctx || c->cm)
+		return -EINVAL;
+	err = ucma_open(c->peer, &c->cm, &fd);
+	if (err)
+		return err;
+	out.cookie = c->cm->cookie;
+	send_reply(c, 0, 0, &out, sizeof(out), &fd, 1);
+	close(fd);
+	return 1;
+}
+
+static int req_cm_write(struct conn *c, struct rxe_ipc_msg *m)
+{
+	const struct rxe_ipc_cm_write *in = m->buf;
+	const uint8_t *cmd = (const uint8_t *)(in + 1);
+	size_t len, room = m->hdr.len - sizeof(*in);
+	uint8_t out[UCMA_OUT_MAX];
+	int err;
+
+	if (m->hdr.len < sizeof(*in) || !c->cm || in->cmd_len > room ||
+	    in->extra_len > room - in->cmd_len)
+		return -EINVAL;
+	err = ucma_write(c->cm, cmd, in->cmd_len, cmd + in->cmd_len, in->extra_len, out, &len);
+	if (err)
+		return err;
+	send_reply(c, 0, 0, out, len, NULL, 0);
+	return 1;
+}
+
+static int req_ece(struct conn *c, struct rxe_ipc_msg *m)
+{
+	struct rxe_ipc_ece e;
+	int err;
+
+	if (m->hdr.len < sizeof(e) || !c->ctx)
+		return -EINVAL;
+	memcpy(&e, m->buf, sizeof(e));
+	err = uverbs_ece(c->ctx, &e);
+	if (err)
+		return err;
+	send_reply(c, 0, 0, &e, sizeof(e), NULL, 0);
+	return 1;
+}
+
 /*
  * Returns 0 or a negative errno to be sent as the reply, 1 when the reply is
  * out, -EINPROGRESS when uverbs_reply() has been or will be called.
@@ -305,6 +360,9 @@ static int (*const requests[])(struct conn *c, struct rxe_ipc_msg *m) = {
 	[RXE_IPC_SYSFS_SYNC] = req_sysfs_sync,
 	[RXE_IPC_STAT] = req_stat,
 	[RXE_IPC_QP_FLAGS] = req_qp_flags,
+	[RXE_IPC_CM_OPEN] = req_cm_open,
+	[RXE_IPC_CM_WRITE] = req_cm_write,
+	[RXE_IPC_ECE] = req_ece,
 };
 
 static void handle(struct conn *c, struct rxe_ipc_msg *m)

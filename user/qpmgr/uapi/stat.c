@@ -10,6 +10,7 @@
 
 #include "authority.h"
 #include "rxed.h"
+#include "uapi/ucma.h"
 
 #define FLUSH_AT 16384
 
@@ -56,6 +57,8 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	line(r, "mcast_groups", groups);
 	line(r, "mcast_attached", attached);
 	line(r, "srqs", dev->hca.nr_srqs);
+	line(r, "cm_ids", dev->nr_cm_id);
+	line(r, "cm_connections", ucma_connections(dev));
 	line(r, "port_up", dev->hca.port_up);
 	line(r, "mtu", dev->hca.mtu);
 	for (int i = 0; i < RXE_HW_COUNT; i++)

@@ -311,6 +311,12 @@ int rxe_sysfs_init(void)
 		err = rxe_sysfs_mkdir("class/infiniband");
 	if (!err)
 		err = rxe_sysfs_put("class/infiniband_verbs/abi_version", "6");
+	if (!err)
+		err = rxe_sysfs_mkdir("class/misc/rdma_cm");
+	if (!err)
+		err = rxe_sysfs_put("class/misc/rdma_cm/abi_version", "4");
+	if (!err)
+		err = rxe_sysfs_put("class/misc/rdma_cm/dev", "10:58");
 	if (err)
 		log_err("making %s/sys: %s; check that rxed may write there", rxed.rundir,
 			strerror(-err));

@@ -122,6 +122,7 @@ struct uqp {
 	union rxe_ip peer;		/* its destination */
 	LIST_HEAD(, umcast) mcast;	/* groups that it is in */
 	uint32_t async_sent;
+	uint32_t ece_options;		/* what both ends know, once they agreed */
 	bool	 dying;
 	struct ucmd *destroy_cmd;	/* answered when the QP is released */
 	struct rxe_task released;
@@ -205,6 +206,8 @@ int uverbs_mmap(struct uctx *ctx, uint64_t offset, uint64_t length, int *fd);
 /* RXE_IPC_QP_FLAGS, see there. -EINVAL, -EOPNOTSUPP (flags not known). */
 int uqp_set_flags(struct uctx *ctx, uint32_t qp_handle, uint32_t create_flags);
 void uverbs_channel_close(struct uctx *ctx, uint32_t id);
+/* Asks or sets the ECE of a QP; *e becomes the answer. */
+int uverbs_ece(struct uctx *ctx, struct rxe_ipc_ece *e);
 /* Descriptors and size of OPEN's reply: doorbell memfd, then eventfds. */
 uint32_t uctx_doorbell_fds(struct uctx *ctx, int *fds);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "uapi/ucma.h"
 
 static bool is_v4(const union rxe_ip *ip)
 {
@@ -137,16 +138,40 @@ static void ah_resolved(struct ucmd *cmd, int err, struct rxe_route *route)
 	ucmd_finish(cmd, err);
 }
 
+/*
+ * rsockets over UD make an AH of their own port's LID, without a GRH. Only a
+ * program of rdma_cm may: of another it is the forgotten GID index.
+ */
+static bool to_self(const struct ucmd *cmd, const struct ib_uverbs_ah_attr *attr)
+{
+	return !attr->is_global && !attr->dlid &&
+	       ucma_serves(cmd->ctx->dev, cmd->ctx->peer->pid);
+}
+
+static int own_address(const struct rxe_dev *dev, struct rxe_address *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	for (uint32_t i = 0; i < RXE_GID_TBL_LEN; i++) {
+		if (!dev->gids[i].valid)
+			continue;
+		addr->sip = addr->dip = dev->gids[i].ip;
+		addr->sgid_index = (uint8_t)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 int ucmd_create_ah(struct ucmd *cmd)
 {
 	const struct ib_uverbs_create_ah *in = cmd->in;
 	struct upd *pd = uobj_find(cmd->ctx, UOBJ_PD, in->pd_handle);
+	bool self = to_self(cmd, &in->attr);
 	struct ah_request *req;
 	int err;
 
 	if (!pd)
 		return -EINVAL;
-	err = uaddr_check_grh(cmd, in->attr.is_global, in->attr.port_num);
+	err = uaddr_check_grh(cmd, in->attr.is_global || self, in->attr.port_num);
 	if (err)
 		return err;
 	if (cmd->ctx->dev->nr_ah >= cmd->ctx->dev->hca.limits.max_ah)
@@ -154,7 +179,11 @@ int ucmd_create_ah(struct ucmd *cmd)
 	req = calloc(1, sizeof(*req));
 	if (!req)
 		return -ENOMEM;
-	err = uaddr_from_gid(cmd->ctx, in->attr.grh.dgid, in->attr.grh.sgid_index, &req->addr);
+	if (self)
+		err = own_address(cmd->ctx->dev, &req->addr);
+	else
+		err = uaddr_from_gid(cmd->ctx, in->attr.grh.dgid, in->attr.grh.sgid_index,
+				     &req->addr);
 	if (err) {
 		free(req);
 		return err;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "uapi/ucma.h"
 
 static TAILQ_HEAD(, uctx) contexts = TAILQ_HEAD_INITIALIZER(contexts);
 
@@ -252,6 +253,7 @@ void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 {
 	struct uctx *ctx;
 
+	ucma_dev_gone(dev);
 	TAILQ_FOREACH(ctx, &contexts, link) {
 		if (ctx->dev != dev || ctx->dead)
 			continue;

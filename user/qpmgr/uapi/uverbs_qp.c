@@ -173,6 +173,7 @@ static int create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 	qp->o.user_handle = in->user_handle;
 	qp->type = in->qp_type;
 	qp->sq_sig_all = in->sq_sig_all;
+	qp->ece_options = RXE_ECE_OPTIONS;
 	err = uobj_add(ctx, UOBJ_QP, &qp->o);
 	if (err)
 		goto out_qpn;
