@@ -389,18 +389,18 @@ static void driver_data_that_points_back(void **state)
 
 	(void)state;
 	memset(mi, 0, sizeof(mi));
-	assert_int_equal(write(cmd, &q, sizeof(q)), sizeof(q));
+	assert_int_equal(write(fake_cmd, &q, sizeof(q)), sizeof(q));
 	assert_int_equal(mi[1].size, 0x33333333);
 	assert_int_equal(mi[1].pad, 0x33333333);
 	assert_int_equal(mi[0].pad | mi[2].offset, 0);
 	attr(&c, UVERBS_ATTR_UHW_IN, sizeof(q.addr), q.addr);
 	attr(&c, UVERBS_ATTR_CORE_IN, sizeof(q.core), (uintptr_t)&q.core);
 	attr(&c, UVERBS_ATTR_WRITE_CMD, 8, IB_USER_VERBS_CMD_MODIFY_SRQ);
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), 0);
 	assert_int_equal(mi[1].size, 0x44444444);
 	assert_int_equal(mi[0].pad | mi[2].offset, 0);
 	c.attrs[0].data = 0; /* nowhere */
-	assert_int_equal(ioctl(cmd, RDMA_VERBS_IOCTL, &c), 0);
+	assert_int_equal(ioctl(fake_cmd, RDMA_VERBS_IOCTL, &c), 0);
 	assert_int_equal(c.hdr.num_attrs, 3);
 }
 
