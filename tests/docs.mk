@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The style of the sources (.clang-format; tables of macros are left alone).
+CHECK_TARGETS += format-check
+
 # The documents against what they describe: rxe(7) and the parameter table,
 # the man pages' macros, the files that the documents name.
 .PHONY: check-docs

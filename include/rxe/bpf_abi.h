@@ -19,14 +19,14 @@
 
 #include <linux/types.h>
 
-#define RXE_BPF_ABI_VERSION	2u
-#define RXE_BPF_ABI_MAGIC	0x52584531u	/* "RXE1" */
-#define RXE_BPF_ABI_MAP		".rodata.abi"	/* the kernel's name of that map */
-#define RXE_MAX_WORKERS		16
-#define RXE_MAX_QUEUES		64		/* receive queues of one netdev */
-#define RXE_MAX_BPF_QPS		(1u << 20)
-#define RXE_MAX_BPF_ADDRS	16384		/* own addresses and joined groups */
-#define RXE_CONTROL_WORKER	0		/* takes QP1 and multicast */
+#define RXE_BPF_ABI_VERSION 2u
+#define RXE_BPF_ABI_MAGIC   0x52584531u	  /* "RXE1" */
+#define RXE_BPF_ABI_MAP	    ".rodata.abi" /* the kernel's name of that map */
+#define RXE_MAX_WORKERS	    16
+#define RXE_MAX_QUEUES	    64 /* receive queues of one netdev */
+#define RXE_MAX_BPF_QPS	    (1u << 20)
+#define RXE_MAX_BPF_ADDRS   16384 /* own addresses and joined groups */
+#define RXE_CONTROL_WORKER  0	  /* takes QP1 and multicast */
 
 struct rxe_bpf_abi {
 	__u32 magic;
@@ -39,27 +39,27 @@ struct rxe_bpf_abi {
  * the flag on an adopted program only: its own dies with its link.
  * generation 0: no daemon has taken the program yet; everything is passed.
  */
-#define RXE_CFG_HEARTBEAT	1u
-#define RXE_CFG_LINKED		2u	/* attached by an rxed's link: nobody else adopts it */
-#define RXE_HEARTBEAT_STALE_NS	3000000000ull
+#define RXE_CFG_HEARTBEAT      1u
+#define RXE_CFG_LINKED	       2u /* attached by an rxed's link: nobody else adopts it */
+#define RXE_HEARTBEAT_STALE_NS 3000000000ull
 struct rxe_bpf_config {
 	__u32 generation;
 	__u32 flags;
 	__u64 heartbeat_ns;
-	__u8  mac[6];		/* the netdev's own address */
-	__u8  pad[2];
+	__u8 mac[6]; /* the netdev's own address */
+	__u8 pad[2];
 };
 
 /* state bit: the QP is in RTR, RTS, SQD or SQE, i.e. it takes packets. */
-#define RXE_BPF_QP_RECEIVES	1u
+#define RXE_BPF_QP_RECEIVES 1u
 /* state bit: a connected QP; only frames from peer are its. */
-#define RXE_BPF_QP_PEER		2u
+#define RXE_BPF_QP_PEER 2u
 struct rxe_bpf_qp {
 	__u32 worker;
-	__u8  op_class;		/* RXE_CLASS_*: only opcodes of this class match */
-	__u8  state;
+	__u8 op_class; /* RXE_CLASS_*: only opcodes of this class match */
+	__u8 state;
 	__u16 pad;
-	__u8  peer[16];		/* as struct rxe_bpf_addr */
+	__u8 peer[16]; /* as struct rxe_bpf_addr */
 };
 
 /*
@@ -69,17 +69,17 @@ struct rxe_bpf_qp {
 struct rxe_bpf_addr {
 	__u8 ip[16];
 };
-#define RXE_ADDR_UNICAST	1u
-#define RXE_ADDR_MULTICAST	2u
+#define RXE_ADDR_UNICAST   1u
+#define RXE_ADDR_MULTICAST 2u
 
 /* In front of a steered frame (bpf_xdp_adjust_meta), first fragment only. */
-#define RXE_META_MAGIC		0x5258u
-#define RXE_META_ICRC_CHECKED	1u	/* clear when crc_disable let it by */
+#define RXE_META_MAGIC	      0x5258u
+#define RXE_META_ICRC_CHECKED 1u /* clear when crc_disable let it by */
 struct rxe_rx_meta {
 	__u16 magic;
-	__u8  flags;
-	__u8  ecn;		/* IP ECN bits */
-	__u16 l3_off;		/* from the start of the frame */
+	__u8 flags;
+	__u8 ecn;     /* IP ECN bits */
+	__u16 l3_off; /* from the start of the frame */
 	__u16 bth_off;
 };
 
@@ -87,6 +87,7 @@ struct rxe_rx_meta {
  * Counters: C(symbol, name, verdict, meaning). One table for the program, for
  * `rxe stat`, for the docs and the tests.
  */
+/* clang-format off */
 #define RXE_BPF_COUNTERS(C) \
 	C(STEERED,	"steered",		"redirect", "handed to a worker's socket") \
 	C(PASS_OTHER,	"pass_other",		"pass", "not RoCEv2") \
@@ -103,6 +104,7 @@ struct rxe_rx_meta {
 	C(DROP_PEER,	"drop_wrong_peer",	"drop", "not from the address that the QP is connected to") \
 	C(DROP_NO_SOCK,	"drop_no_socket",	"drop", "no socket of the worker on this receive queue") \
 	C(DROP_META,	"drop_no_metadata",	"drop", "no room for metadata in front of the frame")
+/* clang-format on */
 
 #define RXE_CNT_ENUM(sym, name, verdict, help) RXE_CNT_##sym,
 enum rxe_bpf_counter { RXE_BPF_COUNTERS(RXE_CNT_ENUM) RXE_CNT_COUNT };
@@ -113,13 +115,15 @@ enum rxe_bpf_counter { RXE_BPF_COUNTERS(RXE_CNT_ENUM) RXE_CNT_COUNT };
  * `config` as above, of which it reads mac: with rxed's there, the egress
  * guard leaves frames of other source MACs alone (macvlans above the netdev).
  */
-#define RXE_TC_MARK		0x52584530u	/* skb->mark of frames that rxed itself sends */
+#define RXE_TC_MARK 0x52584530u /* skb->mark of frames that rxed itself sends */
+/* clang-format off */
 #define RXE_TC_COUNTERS(C) \
 	C(IN_ROCE,	"tc_ingress_roce",	"pass", "RoCEv2 frames the stack received") \
 	C(IN_OTHER,	"tc_ingress_other",	"pass", "other frames received") \
 	C(OUT_OWN,	"tc_egress_own",	"pass", "RoCEv2 frames that rxed sent") \
 	C(OUT_DROP,	"tc_egress_guard_drop",	"drop", "RoCEv2 frames of the local stack, dropped") \
 	C(OUT_OTHER,	"tc_egress_other",	"pass", "other frames sent, RoCEv2 forwarded for others included")
+/* clang-format on */
 #define RXE_TC_CNT_ENUM(sym, name, verdict, help) RXE_TC_CNT_##sym,
 enum rxe_tc_counter { RXE_TC_COUNTERS(RXE_TC_CNT_ENUM) RXE_TC_CNT_COUNT };
 #undef RXE_TC_CNT_ENUM

@@ -11,6 +11,7 @@
 #ifndef RXE_PARAMS_H
 #define RXE_PARAMS_H
 
+/* clang-format off */
 #define RXE_PARAMS(P) \
 	P(MAX_UCONTEXT, max_ucontext, "contexts", 1048576, 0, 1048576, CREATE, \
 	  "user contexts open on one device") \
@@ -52,6 +53,7 @@
 	  "packets that a requester may have queued for sending") \
 	P(MAX_REQ_COMP_GAP, max_req_comp_gap, "packets", 128, 1, 8192, NOW, \
 	  "requests sent beyond the last PSN acknowledged")
+/* clang-format on */
 
 enum rxe_param_when { RXE_PARAM_CREATE, RXE_PARAM_NOW };
 #define RXE_PARAM_ENUM(SYM, name, unit, def, min, max, when, help) RXE_PARAM_##SYM,

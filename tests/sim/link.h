@@ -28,7 +28,7 @@ struct sim_link {
 	uint32_t count, room;
 	uint64_t seq, now;
 	double loss, dup, corrupt, reorder;
-	uint32_t every; /* every so many packets one is lost; 0: none */
+	uint32_t every;		      /* every so many packets one is lost; 0: none */
 	uint64_t delay_ns, jitter_ns; /* of every packet; of a reordered one, in addition */
 	struct sim_host *host[2];
 	uint64_t sent, lost, duplicated, corrupted, bad_crc;

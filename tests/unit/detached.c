@@ -12,8 +12,13 @@ static uint8_t hdr[16], ip[40], a[1000], b[3000];
 
 static struct rxe_pkt original(void)
 {
-	struct rxe_pkt p = {.hdr = hdr, .hdr_len = 16, .nsegs = 2, .ip = ip, .ip_version = 6,
-			    .payload_len = 4000, .ib_len = 4016};
+	struct rxe_pkt p = {.hdr = hdr,
+			    .hdr_len = 16,
+			    .nsegs = 2,
+			    .ip = ip,
+			    .ip_version = 6,
+			    .payload_len = 4000,
+			    .ib_len = 4016};
 
 	memset(hdr, 'h', sizeof(hdr));
 	memset(ip, 'i', sizeof(ip));

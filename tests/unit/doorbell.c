@@ -51,7 +51,7 @@ static void the_right_qps_hear(void **state)
 	(void)state;
 	rxe_doorbell_attach(db, &a, 0);
 	rxe_doorbell_attach(db, &b, 4095);
-	rxe_doorbell_attach(db, &c, RXE_DOORBELL_SLOTS);	/* shares slot 0 */
+	rxe_doorbell_attach(db, &c, RXE_DOORBELL_SLOTS); /* shares slot 0 */
 	assert_int_equal(db->page->need_wakeup, 1);
 	rxe_doorbell_rang(&set, db);
 	assert_int_equal(db->page->need_wakeup, 0);

@@ -55,7 +55,7 @@ static void unread_events_vanish_with_their_object(void **state)
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	assert_int_equal(read(fd, &got, 8), -1);
 	uchannel_free(ch);
-	assert_int_equal(read(fd, &got, 8), 0);	/* the end, not a hang */
+	assert_int_equal(read(fd, &got, 8), 0); /* the end, not a hang */
 	close(fd);
 }
 
@@ -94,7 +94,7 @@ static void nothing_is_lost_when_the_program_reads_late(void **state)
 	assert_true(ch->overflow_len > 0);
 	assert_int_equal(uchannel_take_back(ch, MANY + 1), 0);
 	pthread_create(&t, NULL, reader, &done);
-	rxe_loop_run(rxed.loop);	/* drains the overflow until the reader is done */
+	rxe_loop_run(rxed.loop); /* drains the overflow until the reader is done */
 	pthread_join(t, NULL);
 	assert_int_equal(got_n, MANY);
 	uchannel_free(ch);

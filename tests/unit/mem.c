@@ -52,7 +52,8 @@ static struct rxe_mem *open_own(void)
 	struct rxe_mem *m;
 
 	assert_int_equal(rxe_mem_new(open("/proc/self/mem", O_RDWR | O_CLOEXEC),
-				     open("/proc/self/maps", O_RDONLY | O_CLOEXEC), &m), 0);
+				     open("/proc/self/maps", O_RDONLY | O_CLOEXEC), &m),
+			 0);
 	return m;
 }
 
@@ -91,7 +92,8 @@ static void copies_both_ways_over_many_ranges(void **state)
 	struct rxe_mem *m = open_own();
 	struct rxe_range r[2] = {{(void *)m, (uintptr_t)a, 100}, {(void *)m, (uintptr_t)b, 60}};
 	struct iovec v = {local, 160}, v2[2] = {{local2[0], 80}, {local2[1], 80}};
-	struct rxe_copy c = {.kind = RXE_COPY_READ, .nranges = 2, .nlocal = 1, .range = r, .local = &v};
+	struct rxe_copy c = {
+		.kind = RXE_COPY_READ, .nranges = 2, .nlocal = 1, .range = r, .local = &v};
 
 	(void)state;
 	memset(a, 'a', sizeof(a));
@@ -101,7 +103,8 @@ static void copies_both_ways_over_many_ranges(void **state)
 	assert_memory_equal(local + 100, b, 60);
 
 	memset(local2, 'x', sizeof(local2));
-	c = (struct rxe_copy){.kind = RXE_COPY_WRITE, .nranges = 2, .nlocal = 2, .range = r, .local = v2};
+	c = (struct rxe_copy){
+		.kind = RXE_COPY_WRITE, .nranges = 2, .nlocal = 2, .range = r, .local = v2};
 	assert_int_equal(copy_wait(&c), 0);
 	assert_int_equal(a[0], 'x');
 	assert_int_equal(b[59], 'x');
@@ -120,14 +123,16 @@ static void atomics_return_the_old_value(void **state)
 	assert_int_equal(copy_wait(&c), 0);
 	assert_int_equal(c.result, 41);
 	assert_int_equal(word, 42);
-	c = (struct rxe_copy){.kind = RXE_COPY_CMP_SWAP, .nranges = 1, .range = &r, .compare = 7, .swap_add = 9};
+	c = (struct rxe_copy){
+		.kind = RXE_COPY_CMP_SWAP, .nranges = 1, .range = &r, .compare = 7, .swap_add = 9};
 	assert_int_equal(copy_wait(&c), 0);
 	assert_int_equal(c.result, 42);
 	assert_int_equal(word, 42);
 	c.compare = 42;
 	assert_int_equal(copy_wait(&c), 0);
 	assert_int_equal(word, 9);
-	c = (struct rxe_copy){.kind = RXE_COPY_STORE, .nranges = 1, .range = &r, .swap_add = 1ull << 40};
+	c = (struct rxe_copy){
+		.kind = RXE_COPY_STORE, .nranges = 1, .range = &r, .swap_add = 1ull << 40};
 	assert_int_equal(copy_wait(&c), 0);
 	assert_true(word == 1ull << 40);
 	rxe_mem_kill(m);
@@ -240,8 +245,12 @@ static void only_the_right_files_are_taken(void **state)
 	struct rxe_mem *m;
 
 	(void)state;
-	assert_int_equal(rxe_mem_new(open("/dev/zero", O_RDWR), open("/proc/self/maps", O_RDONLY), &m), -EINVAL);
-	assert_int_equal(rxe_mem_new(open("/proc/self/mem", O_RDWR), open("/proc/self/status", O_RDONLY), &m), -EINVAL);
+	assert_int_equal(
+		rxe_mem_new(open("/dev/zero", O_RDWR), open("/proc/self/maps", O_RDONLY), &m),
+		-EINVAL);
+	assert_int_equal(rxe_mem_new(open("/proc/self/mem", O_RDWR),
+				     open("/proc/self/status", O_RDONLY), &m),
+			 -EINVAL);
 	assert_int_equal(rxe_mem_new(-1, -1, &m), -EINVAL);
 }
 

@@ -415,7 +415,8 @@ static void test_discard_race(void **state)
 	child = fork();
 	for (int i = 0; i < 200; i++) {
 		struct rxe_pin_tree t;
-		int code = rxe_pin_tree_open(&t, pindir, &(struct rxe_errline){err_text, sizeof(err_text)});
+		int code = rxe_pin_tree_open(&t, pindir,
+					     &(struct rxe_errline){err_text, sizeof(err_text)});
 
 		if (code && code != -EBUSY)
 			fail_msg("%s", err_text);

@@ -23,7 +23,7 @@ static void answer(int dev, const struct fuse_in_header *in, const void *body, s
 	struct iovec iov[2] = {{&out, sizeof(out)}, {(void *)body, len}};
 
 	if (writev(dev, iov, len ? 2 : 1) < 0)
-		return;		/* interrupted request: nobody waits for it */
+		return; /* interrupted request: nobody waits for it */
 }
 
 static struct fuse_attr attr_of(uint64_t inode)
@@ -38,19 +38,32 @@ static struct fuse_attr attr_of(uint64_t inode)
 static void serve_one(int dev, const struct fuse_in_header *in)
 {
 	struct fuse_init_out init = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096};
-	struct fuse_entry_out entry = {.nodeid = FILE_INODE, .attr = attr_of(FILE_INODE),
-				       .entry_valid = 100, .attr_valid = 100};
+	struct fuse_entry_out entry = {.nodeid = FILE_INODE,
+				       .attr = attr_of(FILE_INODE),
+				       .entry_valid = 100,
+				       .attr_valid = 100};
 	struct fuse_attr_out attr = {.attr_valid = 100, .attr = attr_of(in->nodeid)};
 	struct fuse_open_out open_out = {.fh = 1};
 
 	switch (in->opcode) {
-	case FUSE_INIT: answer(dev, in, &init, sizeof(init)); break;
-	case FUSE_LOOKUP: answer(dev, in, &entry, sizeof(entry)); break;
-	case FUSE_GETATTR: answer(dev, in, &attr, sizeof(attr)); break;
-	case FUSE_OPEN: answer(dev, in, &open_out, sizeof(open_out)); break;
+	case FUSE_INIT:
+		answer(dev, in, &init, sizeof(init));
+		break;
+	case FUSE_LOOKUP:
+		answer(dev, in, &entry, sizeof(entry));
+		break;
+	case FUSE_GETATTR:
+		answer(dev, in, &attr, sizeof(attr));
+		break;
+	case FUSE_OPEN:
+		answer(dev, in, &open_out, sizeof(open_out));
+		break;
 	case FUSE_FLUSH:
-	case FUSE_RELEASE: answer(dev, in, NULL, 0); break;
-	default: break;		/* READ above all: never answered */
+	case FUSE_RELEASE:
+		answer(dev, in, NULL, 0);
+		break;
+	default:
+		break; /* READ above all: never answered */
 	}
 }
 

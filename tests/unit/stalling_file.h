@@ -10,7 +10,7 @@
 
 struct stalling_file {
 	pid_t server;
-	int fd;			/* the open file; map it */
+	int fd; /* the open file; map it */
 };
 
 /* 0, or -1 when this host has no FUSE (errno tells). */

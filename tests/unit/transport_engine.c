@@ -208,9 +208,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_of_a_connection),
-		BED_TEST(who_may_talk),	       cmocka_unit_test(states_that_do_not_receive),
-		BED_TEST(round_robin),	       BED_TEST(many_qps_are_found),
-		BED_TEST(counters_per_device), cmocka_unit_test(junk),
+		BED_TEST(who_may_talk),
+		cmocka_unit_test(states_that_do_not_receive),
+		BED_TEST(round_robin),
+		BED_TEST(many_qps_are_found),
+		BED_TEST(counters_per_device),
+		cmocka_unit_test(junk),
 	};
 
 	return cmocka_run_group_tests_name("transport_engine", tests, NULL, NULL);

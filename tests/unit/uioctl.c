@@ -51,8 +51,8 @@ static struct message good(void)
 	struct message m = {.h = {.num_attrs = 2}};
 
 	m.a[0] = (struct rxe_ipc_attr){.attr_id = 5, .len = 4, .data = 0x1234};
-	m.a[1] = (struct rxe_ipc_attr){.attr_id = 6, .len = 32,
-				       .data_off = offsetof(struct message, bytes)};
+	m.a[1] = (struct rxe_ipc_attr){
+		.attr_id = 6, .len = 32, .data_off = offsetof(struct message, bytes)};
 	memset(m.bytes, 7, sizeof(m.bytes));
 	return m;
 }
@@ -91,7 +91,7 @@ static void refuses_forged_sizes(void **state)
 	m.a[1].data_off = 0xfffffff0u;
 	assert_int_equal(uioctl_parse(&req, &m, sizeof(m)), -EINVAL);
 	m = good();
-	m.a[1].data_off = 8;	/* into the header */
+	m.a[1].data_off = 8; /* into the header */
 	assert_int_equal(uioctl_parse(&req, &m, sizeof(m)), -EINVAL);
 	m = good();
 	m.a[1].len = 33;
@@ -149,10 +149,10 @@ static int query_table(uint64_t size, uint16_t room, uint64_t flags)
 		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, .len = 8, .data = size};
 	m.a[1] = (struct rxe_ipc_attr){
 		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, .len = 4, .data = flags};
-	m.a[2] = (struct rxe_ipc_attr){
-		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, .len = room};
-	m.a[3] = (struct rxe_ipc_attr){
-		.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, .len = 8};
+	m.a[2] = (struct rxe_ipc_attr){.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES,
+				       .len = room};
+	m.a[3] = (struct rxe_ipc_attr){.attr_id = UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES,
+				       .len = 8};
 	reply_len = 0;
 	uverbs_ioctl(&gid_ctx, &m, sizeof(m), take_reply, NULL);
 	return reply_status;

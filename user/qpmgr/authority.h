@@ -11,14 +11,14 @@
 struct rxe_netns;
 
 struct rxe_peer {
-	pid_t	pid;
-	uid_t	uid;
-	char	comm[16];
-	struct rxe_netns *ns;		/* counted */
-	bool	net_admin;		/* CAP_NET_ADMIN over ns's user namespace */
-	bool	net_raw;
-	bool	net_bind;		/* CAP_NET_BIND_SERVICE: ports below 1024 */
-	bool	bpf_admin;		/* may change tunables: net_admin in rxed's own ns */
+	pid_t pid;
+	uid_t uid;
+	char comm[16];
+	struct rxe_netns *ns; /* counted */
+	bool net_admin;	      /* CAP_NET_ADMIN over ns's user namespace */
+	bool net_raw;
+	bool net_bind;	/* CAP_NET_BIND_SERVICE: ports below 1024 */
+	bool bpf_admin; /* may change tunables: net_admin in rxed's own ns */
 };
 
 /* From an accepted unix socket. */

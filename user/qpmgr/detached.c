@@ -8,10 +8,10 @@
 #include "common/iov.h"
 
 struct block {
-	struct rxe_pkt pkt;	/* pkt.dp points here */
+	struct rxe_pkt pkt; /* pkt.dp points here */
 	size_t size;
 	uint8_t ip[RXE_GRH_LEN];
-	uint8_t bytes[];	/* hdr_len, then one segment */
+	uint8_t bytes[]; /* hdr_len, then one segment */
 };
 
 static size_t ip_len(const struct rxe_pkt *pkt)

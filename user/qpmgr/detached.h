@@ -9,10 +9,10 @@
 #include "transport/transport.h"
 
 /* What one worker keeps at most, all QPs together. */
-#define RXE_DETACHED_MAX (64u << 20)	/* bytes */
+#define RXE_DETACHED_MAX (64u << 20) /* bytes */
 
 struct rxe_detached {
-	size_t bytes;		/* held now */
+	size_t bytes; /* held now */
 };
 
 /* A copy of pkt, marked detached, or NULL: out of memory, or RXE_DETACHED_MAX is reached. */

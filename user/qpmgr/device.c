@@ -23,7 +23,7 @@
 /* The driver's, too. */
 #define MAX_MCAST_GRP	    8192
 #define MAX_MCAST_QP_ATTACH 56
-#define FIRST_SRQN 0x20001     /* as the driver's */
+#define FIRST_SRQN	    0x20001 /* as the driver's */
 
 static struct rxe_timer tick_timer;
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define IDLE_TURNS 256	/* turns without a ring before a context must wake us */
+#define IDLE_TURNS 256 /* turns without a ring before a context must wake us */
 
 void rxe_doorbell_init(struct rxe_doorbell *db)
 {
@@ -95,7 +95,7 @@ static uint32_t scan(struct rxe_doorbell *db)
 void rxe_doorbell_rang(struct rxe_doorbell_set *set, struct rxe_doorbell *db)
 {
 	if (activate(set, db))
-		scan(db);	/* no memory to remember it: it must ring each time */
+		scan(db); /* no memory to remember it: it must ring each time */
 }
 
 /* It may ring just before it sees need_wakeup: one look after the barrier. */
@@ -124,7 +124,7 @@ uint32_t rxe_doorbells_scan(struct rxe_doorbell_set *set)
 		if (db->idle_turns < IDLE_TURNS)
 			i++;
 		else
-			n += quieten(set, db);	/* another one is at i now */
+			n += quieten(set, db); /* another one is at i now */
 	}
 	return n;
 }

@@ -21,12 +21,12 @@ struct rxe_db_entry {
 
 /* One context's doorbell towards one worker; embedded in the context. */
 struct rxe_doorbell {
-	struct rxe_doorbell_page *page;	/* shared with the client: hostile */
-	int	efd;			/* the client writes; never read here */
+	struct rxe_doorbell_page *page; /* shared with the client: hostile */
+	int efd;			/* the client writes; never read here */
 	struct rxe_db_entry **slots;	/* RXE_DOORBELL_SLOTS heads */
 	uint32_t idle_turns;
-	uint32_t pos;			/* in the set's active list, when active */
-	bool	active;
+	uint32_t pos; /* in the set's active list, when active */
+	bool active;
 };
 
 /* A worker's active ones. Zeroed memory is an empty set. */

@@ -10,8 +10,8 @@
 
 struct rxe_idmap {
 	uint64_t *bits;
-	uint32_t first, size;	/* numbers first .. first + size - 1 */
-	uint32_t next;		/* offset where the search begins */
+	uint32_t first, size; /* numbers first .. first + size - 1 */
+	uint32_t next;	      /* offset where the search begins */
 };
 
 /* 0 or -ENOMEM. size 0 is allowed: every rxe_idmap_get() then fails. */

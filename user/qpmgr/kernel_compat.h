@@ -12,19 +12,19 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#ifndef XDP_USE_SG		/* 6.6 */
+#ifndef XDP_USE_SG /* 6.6 */
 #define XDP_USE_SG (1 << 4)
 #endif
-#ifndef XDP_PKT_CONTD		/* 6.6 */
+#ifndef XDP_PKT_CONTD /* 6.6 */
 #define XDP_PKT_CONTD (1 << 0)
 #endif
 /* enum bpf_attach_type, 6.6 (enumerators: a name of our own) */
 #define RXE_BPF_TCX_INGRESS 46
 #define RXE_BPF_TCX_EGRESS  47
-#ifndef SO_PEERPIDFD		/* 6.5 */
+#ifndef SO_PEERPIDFD /* 6.5 */
 #define SO_PEERPIDFD 77
 #endif
-#ifndef MFD_NOEXEC_SEAL		/* 6.3 */
+#ifndef MFD_NOEXEC_SEAL /* 6.3 */
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
@@ -65,7 +65,7 @@ struct rxe_sched_attr {
 	__u64 sched_period;
 };
 
-#ifndef PROCMAP_QUERY		/* 6.11 */
+#ifndef PROCMAP_QUERY /* 6.11 */
 struct procmap_query {
 	__u64 size;
 	__u64 query_flags;
@@ -83,7 +83,7 @@ struct procmap_query {
 	__u64 vma_name_addr;
 	__u64 build_id_addr;
 };
-#define PROCMAP_QUERY _IOWR('f', 17, struct procmap_query)
+#define PROCMAP_QUERY		   _IOWR('f', 17, struct procmap_query)
 #define PROCMAP_QUERY_VMA_READABLE 0x01
 #define PROCMAP_QUERY_VMA_WRITABLE 0x02
 #endif

@@ -27,8 +27,8 @@ void rxe_log(enum rxe_log_level level, const char *fmt, ...)
 	if (level > threshold)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	n = snprintf(line, sizeof(line), "rxed %ld.%06ld %s: ", (long)ts.tv_sec,
-		     ts.tv_nsec / 1000, level_names[level]);
+	n = snprintf(line, sizeof(line), "rxed %ld.%06ld %s: ", (long)ts.tv_sec, ts.tv_nsec / 1000,
+		     level_names[level]);
 	va_start(ap, fmt);
 	m = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
 	va_end(ap);

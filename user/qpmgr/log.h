@@ -10,12 +10,11 @@
 enum rxe_log_level { RXE_LOG_ERR, RXE_LOG_WARN, RXE_LOG_INFO, RXE_LOG_DEBUG };
 
 void rxe_log_set_level(enum rxe_log_level level);
-void rxe_log(enum rxe_log_level level, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void rxe_log(enum rxe_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define log_err(...)	rxe_log(RXE_LOG_ERR, __VA_ARGS__)
-#define log_warn(...)	rxe_log(RXE_LOG_WARN, __VA_ARGS__)
-#define log_info(...)	rxe_log(RXE_LOG_INFO, __VA_ARGS__)
-#define log_debug(...)	rxe_log(RXE_LOG_DEBUG, __VA_ARGS__)
+#define log_err(...)   rxe_log(RXE_LOG_ERR, __VA_ARGS__)
+#define log_warn(...)  rxe_log(RXE_LOG_WARN, __VA_ARGS__)
+#define log_info(...)  rxe_log(RXE_LOG_INFO, __VA_ARGS__)
+#define log_debug(...) rxe_log(RXE_LOG_DEBUG, __VA_ARGS__)
 
 #endif

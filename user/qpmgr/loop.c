@@ -15,11 +15,11 @@
 struct rxe_loop {
 	int epfd;
 	bool stop;
-	struct rxe_timer *timers;	/* earliest first */
+	struct rxe_timer *timers; /* earliest first */
 	struct rxe_watch wake;
-	pthread_mutex_t lock;		/* tasks */
+	pthread_mutex_t lock; /* tasks */
 	struct rxe_task *tasks, **tasks_tail;
-	struct epoll_event *batch;	/* being dispatched; del() clears entries */
+	struct epoll_event *batch; /* being dispatched; del() clears entries */
 	int batch_n;
 };
 
@@ -37,7 +37,7 @@ static void drain_wake(struct rxe_watch *w, uint32_t events)
 
 	(void)events;
 	if (read(w->fd, &n, sizeof(n)) < 0)
-		return;		/* EAGAIN: another wake-up was read with it */
+		return; /* EAGAIN: another wake-up was read with it */
 }
 
 struct rxe_loop *rxe_loop_new(void)

@@ -8,18 +8,18 @@
 
 #include <stdint.h>
 #include <sys/epoll.h>
-#include <urcu/compiler.h>	/* caa_container_of(), for callbacks of embedded objects */
+#include <urcu/compiler.h> /* caa_container_of(), for callbacks of embedded objects */
 
 struct rxe_loop;
 
-struct rxe_watch {		/* embedded in its user; cb may free it after del */
+struct rxe_watch { /* embedded in its user; cb may free it after del */
 	int fd;
 	void (*cb)(struct rxe_watch *w, uint32_t events);
-	uint32_t events;	/* EPOLLIN ... */
+	uint32_t events; /* EPOLLIN ... */
 };
 
-struct rxe_timer {		/* embedded in its user; one shot */
-	uint64_t due_ns;	/* CLOCK_MONOTONIC */
+struct rxe_timer {	 /* embedded in its user; one shot */
+	uint64_t due_ns; /* CLOCK_MONOTONIC */
 	void (*cb)(struct rxe_timer *t);
 	struct rxe_timer *next;
 	int armed;
@@ -39,9 +39,9 @@ int rxe_loop_mod(struct rxe_loop *l, struct rxe_watch *w, uint32_t events);
 void rxe_loop_del(struct rxe_loop *l, struct rxe_watch *w);
 void rxe_loop_timer(struct rxe_loop *l, struct rxe_timer *t, uint64_t after_ns);
 void rxe_loop_cancel(struct rxe_loop *l, struct rxe_timer *t);
-void rxe_loop_post(struct rxe_loop *l, struct rxe_task *t);	/* any thread */
-int rxe_loop_run(struct rxe_loop *l);		/* until rxe_loop_stop() */
+void rxe_loop_post(struct rxe_loop *l, struct rxe_task *t); /* any thread */
+int rxe_loop_run(struct rxe_loop *l);			    /* until rxe_loop_stop() */
 void rxe_loop_stop(struct rxe_loop *l);
-uint64_t rxe_now_ns(void);			/* CLOCK_MONOTONIC; any thread */
+uint64_t rxe_now_ns(void); /* CLOCK_MONOTONIC; any thread */
 
 #endif

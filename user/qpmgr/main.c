@@ -51,11 +51,14 @@ static const struct {
 	struct option opt;
 	const char *arg, *help;
 } option_table[] = {
-	{{"rundir", required_argument, NULL, 'r'}, "DIR",
-	 "run directory: socket, device files; its last name is the pin tree's (" RXE_DEFAULT_RUNDIR ")"},
+	{{"rundir", required_argument, NULL, 'r'},
+	 "DIR",
+	 "run directory: socket, device files; its last name is the pin tree's (" RXE_DEFAULT_RUNDIR
+	 ")"},
 	{{"netns", required_argument, NULL, 'n'}, "NAME", "run in this network namespace"},
 	{{"workers", required_argument, NULL, 'w'}, "N", "worker threads (half the processors)"},
-	{{"poll-us", required_argument, NULL, 'p'}, "US",
+	{{"poll-us", required_argument, NULL, 'p'},
+	 "US",
 	 "how long a worker yields after its last work before it sleeps (50)"},
 	{{"object-dir", required_argument, NULL, 'o'}, "DIR", "where rxe_xdp.bpf.o lies"},
 	{{"verbose", no_argument, NULL, 'v'}, "", "log debug messages too"},
@@ -79,8 +82,8 @@ static int number(const char *name, const char *text, uint32_t max, uint32_t *va
 	unsigned long v = strtoul(text, &end, 10);
 
 	if (!*text || *end || v > max) {
-		fprintf(stderr, "rxed: --%s %s: a whole number from 0 to %u is wanted\n", name, text,
-			max);
+		fprintf(stderr, "rxed: --%s %s: a whole number from 0 to %u is wanted\n", name,
+			text, max);
 		return -EINVAL;
 	}
 	*value = (uint32_t)v;
@@ -97,15 +100,33 @@ static int parse_options(int argc, char **argv, struct options *o)
 		longopts[i] = option_table[i].opt;
 	while (!err && (c = getopt_long(argc, argv, "vqh", longopts, NULL)) != -1) {
 		switch (c) {
-		case 'r': o->rundir = optarg; break;
-		case 'n': o->netns = optarg; break;
-		case 'o': o->object_dir = optarg; break;
-		case 'w': err = number("workers", optarg, RXE_MAX_WORKERS, &o->workers); break;
-		case 'p': err = number("poll-us", optarg, 1000000, &o->poll_us); break;
-		case 'v': rxe_log_set_level(RXE_LOG_DEBUG); break;
-		case 'q': rxe_log_set_level(RXE_LOG_WARN); break;
-		case 'h': usage(stdout); return 1;
-		default: usage(stderr); return -EINVAL;
+		case 'r':
+			o->rundir = optarg;
+			break;
+		case 'n':
+			o->netns = optarg;
+			break;
+		case 'o':
+			o->object_dir = optarg;
+			break;
+		case 'w':
+			err = number("workers", optarg, RXE_MAX_WORKERS, &o->workers);
+			break;
+		case 'p':
+			err = number("poll-us", optarg, 1000000, &o->poll_us);
+			break;
+		case 'v':
+			rxe_log_set_level(RXE_LOG_DEBUG);
+			break;
+		case 'q':
+			rxe_log_set_level(RXE_LOG_WARN);
+			break;
+		case 'h':
+			usage(stdout);
+			return 1;
+		default:
+			usage(stderr);
+			return -EINVAL;
 		}
 	}
 	if (!err && optind != argc) {
@@ -247,7 +268,7 @@ static void on_tick(struct rxe_timer *t)
 {
 	struct rxe_dev *dev;
 
-	TAILQ_FOREACH(dev, &rxed.devs, link)
+	TAILQ_FOREACH (dev, &rxed.devs, link)
 		if (dev->dp_ops->tick)
 			dev->dp_ops->tick(dev->dp);
 	rxe_mem_expire(rxe_now_ns());

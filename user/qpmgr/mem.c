@@ -24,8 +24,8 @@
 #include "log.h"
 #include "loop.h"
 
-#define BOUNCE_SIZE 65536	/* one call's worth; a packet's payload is at most 4096 */
-#define BATCH_MAX   64		/* copies in one call */
+#define BOUNCE_SIZE 65536 /* one call's worth; a packet's payload is at most 4096 */
+#define BATCH_MAX   64	  /* copies in one call */
 
 struct rxe_mem_queue {
 	pthread_mutex_t lock;
@@ -37,11 +37,11 @@ struct rxe_mem {
 	TAILQ_ENTRY(rxe_mem) link;
 	int memfd, mapsfd;
 	int refs;
-	pthread_mutex_t lock;	/* all below */
+	pthread_mutex_t lock; /* all below */
 	pthread_cond_t work;
 	struct rxe_copy *head, **tail;
-	struct rxe_copy *running;	/* the batch; NULL also when it was given up */
-	uint64_t since;			/* it started, CLOCK_MONOTONIC; 0: no deadline */
+	struct rxe_copy *running; /* the batch; NULL also when it was given up */
+	uint64_t since;		  /* it started, CLOCK_MONOTONIC; 0: no deadline */
 	bool waiting, started, dead;
 };
 
@@ -198,7 +198,7 @@ struct job {
  * atomic or have several ranges, and it is then alone.
  */
 struct batch {
-	struct rxe_copy *head;	/* linked by next */
+	struct rxe_copy *head; /* linked by next */
 	unsigned int n;
 	uint32_t total;
 	struct job job[BATCH_MAX];
@@ -271,7 +271,8 @@ static int move(int fd, void *buf, uint32_t len, uint64_t addr, bool to_client)
 	ssize_t n;
 
 	do {
-		n = to_client ? pwrite(fd, buf, len, (off_t)addr) : pread(fd, buf, len, (off_t)addr);
+		n = to_client ? pwrite(fd, buf, len, (off_t)addr)
+			      : pread(fd, buf, len, (off_t)addr);
 	} while (n < 0 && errno == EINTR);
 	/* 0: the address space is gone (exec, exit); short: an unmapped page. */
 	return n == (ssize_t)len ? 0 : -EFAULT;
@@ -364,7 +365,8 @@ static void do_batch(struct rxe_mem *m, struct batch *b)
 
 	if (first->status)
 		return;
-	if (b->n > 1 && !move(m->memfd, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
+	if (b->n > 1 &&
+	    !move(m->memfd, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
 		return;
 	for (unsigned int i = 0; i < b->n; i++) {
 		b->job[i].status = do_job(m, &b->job[i], bounce);
@@ -405,7 +407,7 @@ static void run_copies(struct rxe_mem *m, struct batch *b)
 		do_batch(m, b);
 		pthread_mutex_lock(&m->lock);
 		if (!m->running)
-			break;		/* given up by rxe_mem_kill(): not ours any more */
+			break; /* given up by rxe_mem_kill(): not ours any more */
 		m->running = NULL;
 		finish_batch(b);
 	}
@@ -503,7 +505,7 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 	struct rxe_mem *m;
 
 	pthread_mutex_lock(&all_lock);
-	TAILQ_FOREACH(m, &all_mems, link) {
+	TAILQ_FOREACH (m, &all_mems, link) {
 		uint64_t since;
 		bool late;
 

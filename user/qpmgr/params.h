@@ -19,10 +19,10 @@ struct rxe_params;
  * On failure nothing is left that it made.
  */
 int rxe_params_open(const char *pindir, struct rxe_params **out, char *err, size_t errlen);
-void rxe_params_close(struct rxe_params *p);	/* the pins stay */
-void rxe_params_discard(struct rxe_params *p);	/* those that open made go */
+void rxe_params_close(struct rxe_params *p);   /* the pins stay */
+void rxe_params_discard(struct rxe_params *p); /* those that open made go */
 /* Now, clamped. Any thread. An out-of-range value is logged once per value. */
 uint32_t rxe_param(struct rxe_params *p, enum rxe_param_id id);
-const int *rxe_param_fds(const struct rxe_params *p);	/* RXE_PARAM_COUNT fds */
+const int *rxe_param_fds(const struct rxe_params *p); /* RXE_PARAM_COUNT fds */
 
 #endif

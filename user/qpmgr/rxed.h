@@ -16,63 +16,63 @@
 #include "loop.h"
 #include "transport/transport.h"
 
-#define RXE_GID_TBL_LEN		32
-#define RXE_DEV_NAME_MAX	64
-#define RXE_UVERBS_MAJOR	231
-#define RXE_UVERBS_MINOR_BASE	192
+#define RXE_GID_TBL_LEN	      32
+#define RXE_DEV_NAME_MAX      64
+#define RXE_UVERBS_MAJOR      231
+#define RXE_UVERBS_MINOR_BASE 192
 
-struct rxe_params;		/* params.h */
-struct rxe_worker;		/* worker.h */
-struct rxe_server;		/* uapi/server.h */
-struct rxe_netns;		/* netns.h */
-struct rxe_rtnl;		/* rtnl.h */
+struct rxe_params; /* params.h */
+struct rxe_worker; /* worker.h */
+struct rxe_server; /* uapi/server.h */
+struct rxe_netns;  /* netns.h */
+struct rxe_rtnl;   /* rtnl.h */
 
 enum rxe_netns_mode { RXE_NETNS_EXCLUSIVE = 0, RXE_NETNS_SHARED = 1 };
 
 struct rxe_gid_entry {
-	union rxe_ip ip;	/* as a GID: IPv4 is v4-mapped */
-	bool	 valid;		/* a hole when false */
-	bool	 used;		/* has meant `ip` once: the index keeps that meaning */
+	union rxe_ip ip; /* as a GID: IPv4 is v4-mapped */
+	bool valid;	 /* a hole when false */
+	bool used;	 /* has meant `ip` once: the index keeps that meaning */
 };
 
 struct rxe_dev {
 	TAILQ_ENTRY(rxe_dev) link;
-	char	 name[RXE_DEV_NAME_MAX];
-	uint32_t index;			/* rdma device index */
-	uint32_t minor;			/* uverbs minor N */
-	struct rxe_netns *ns;		/* its netdev's */
-	int	 ifindex;
-	char	 netdev[IF_NAMESIZE];
-	uint8_t	 mac[6];
+	char name[RXE_DEV_NAME_MAX];
+	uint32_t index;	      /* rdma device index */
+	uint32_t minor;	      /* uverbs minor N */
+	struct rxe_netns *ns; /* its netdev's */
+	int ifindex;
+	char netdev[IF_NAMESIZE];
+	uint8_t mac[6];
 	uint32_t netdev_mtu;
-	bool	 netdev_up;		/* IFF_UP, carrier, and packets reach the datapath */
-	bool	 netdev_admin_up;	/* IFF_UP */
-	bool	 detached;		/* packets do not reach the datapath */
-	struct rxe_rtnl *rtnl;		/* rtnl.h; NULL once gone */
-	uint64_t link_downed;		/* times the port went down */
-	uint32_t mtu_applied;		/* the `mtu` tunable that the netdev was given */
-	bool	 gone;			/* deleted; contexts may still hold it */
-	uint64_t node_guid;		/* host order */
-	char	 node_desc[64];
+	bool netdev_up;	       /* IFF_UP, carrier, and packets reach the datapath */
+	bool netdev_admin_up;  /* IFF_UP */
+	bool detached;	       /* packets do not reach the datapath */
+	struct rxe_rtnl *rtnl; /* rtnl.h; NULL once gone */
+	uint64_t link_downed;  /* times the port went down */
+	uint32_t mtu_applied;  /* the `mtu` tunable that the netdev was given */
+	bool gone;	       /* deleted; contexts may still hold it */
+	uint64_t node_guid;    /* host order */
+	char node_desc[64];
 	struct rxe_gid_entry gids[RXE_GID_TBL_LEN];
-	struct rxe_hca hca;		/* hca.owner is this */
+	struct rxe_hca hca; /* hca.owner is this */
 	const struct rxe_dp_ops *dp_ops;
 	struct rxe_dp *dp;
-	LIST_HEAD(, rxe_group) groups;	/* group.h: multicast groups joined */
+	LIST_HEAD(, rxe_group) groups; /* group.h: multicast groups joined */
 	LIST_HEAD(, rxe_group_sock) group_socks;
-	struct rxe_idmap qpns;		/* 16 .. 16 + max_qp - 1; device.c sets it up */
-	struct rxe_idmap srqns;		/* SRQ numbers, from the driver's first; likewise */
+	struct rxe_idmap qpns;	/* 16 .. 16 + max_qp - 1; device.c sets it up */
+	struct rxe_idmap srqns; /* SRQ numbers, from the driver's first; likewise */
 	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_mw, nr_ah;
 	uint32_t nr_cm_id;
-	uint32_t live_qps;		/* atomic: engines have not released them */
+	uint32_t live_qps; /* atomic: engines have not released them */
 	uint32_t refs;
 };
 TAILQ_HEAD(rxe_dev_list, rxe_dev);
 
 struct rxed {
-	char	 rundir[256];		/* /run/rxe */
-	char	 pindir[300];		/* /sys/fs/bpf/<basename> */
-	char	 object_dir[256];	/* BPF objects */
+	char rundir[256];     /* /run/rxe */
+	char pindir[300];     /* /sys/fs/bpf/<basename> */
+	char object_dir[256]; /* BPF objects */
 	enum rxe_netns_mode netns_mode;
 	struct rxe_loop *loop;
 	struct rxe_params *params;
@@ -86,8 +86,8 @@ extern struct rxed rxed;
 
 /* ---- device.c ----------------------------------------------------------- */
 /* Creates `name` on `netdev` of ns. err: one line that says what to do. */
-int rxe_dev_create(struct rxe_netns *ns, const char *name, const char *netdev,
-		   struct rxe_dev **out, char *err, size_t errlen);
+int rxe_dev_create(struct rxe_netns *ns, const char *name, const char *netdev, struct rxe_dev **out,
+		   char *err, size_t errlen);
 /* Stops the datapath, tells its contexts (DEVICE_FATAL), drops the name. */
 void rxe_dev_delete(struct rxe_dev *dev);
 int rxe_dev_rename(struct rxe_dev *dev, const char *name);
@@ -98,7 +98,7 @@ struct rxe_dev *rxe_dev_by_name(const char *name);
 bool rxe_dev_visible(const struct rxe_dev *dev, const struct rxe_netns *ns);
 void rxe_dev_get(struct rxe_dev *dev);
 void rxe_dev_put(struct rxe_dev *dev);
-uint32_t rxe_mtu_to_enum(uint32_t bytes);	/* 256 -> 1 ... 4096 -> 5 */
+uint32_t rxe_mtu_to_enum(uint32_t bytes); /* 256 -> 1 ... 4096 -> 5 */
 /* A hardware counter of dev, all workers and the port. */
 uint64_t rxe_dev_counter(const struct rxe_dev *dev, enum rxe_hw_counter c);
 
@@ -111,7 +111,7 @@ void rxe_uverbs_dev_gone(struct rxe_dev *dev);
 int rxe_sysfs_init(void);
 int rxe_sysfs_write_dev(struct rxe_dev *dev);
 void rxe_sysfs_remove_dev(struct rxe_dev *dev);
-int rxe_sysfs_sync(const char *path);		/* hw_counters are read now */
+int rxe_sysfs_sync(const char *path); /* hw_counters are read now */
 
 /* ---- neigh.c: route and neighbour resolution ------------------------------ */
 /*
@@ -121,12 +121,11 @@ int rxe_sysfs_sync(const char *path);		/* hw_counters are read now */
  * names both addresses). Routes are shared and counted.
  */
 typedef void (*rxe_route_cb)(void *arg, int err, struct rxe_route *route);
-int rxe_route_resolve(struct rxe_dev *dev, const union rxe_ip *sip,
-		      const union rxe_ip *dip, rxe_route_cb cb, void *arg,
-		      struct rxe_route **route);
-void rxe_route_cancel(void *arg);		/* no cb with this arg any more */
-void rxe_route_get(struct rxe_route *r);	/* any thread */
-void rxe_route_put(struct rxe_route *r);	/* any thread */
+int rxe_route_resolve(struct rxe_dev *dev, const union rxe_ip *sip, const union rxe_ip *dip,
+		      rxe_route_cb cb, void *arg, struct rxe_route **route);
+void rxe_route_cancel(void *arg);	 /* no cb with this arg any more */
+void rxe_route_get(struct rxe_route *r); /* any thread */
+void rxe_route_put(struct rxe_route *r); /* any thread */
 
 /* ---- worker.c -------------------------------------------------------------- */
 /* Every worker takes the device's datapath up, or lets go of it. Blocks. */

@@ -31,13 +31,13 @@
 #include "rxe/bpf_abi.h"
 #include "rxed.h"
 
-#define RX_BUDGET	64
-#define TX_BUDGET	64
-#define MAX_POLLFDS	(RXE_MAX_QUEUES + 8)
-#define EPOLL_BATCH	64
-#define SLICE_NS	100000
+#define RX_BUDGET	  64
+#define TX_BUDGET	  64
+#define MAX_POLLFDS	  (RXE_MAX_QUEUES + 8)
+#define EPOLL_BATCH	  64
+#define SLICE_NS	  100000
 #define YIELD_TOO_LONG_NS 300000
-#define NO_YIELD_NS	50000000
+#define NO_YIELD_NS	  50000000
 
 struct call {
 	void (*fn)(struct rxe_worker *w, void *arg);
@@ -59,14 +59,14 @@ struct rxe_worker {
 	struct rxe_mem_queue *memq;
 	int epfd, wakefd;
 	uint64_t poll_ns;
-	uint64_t no_yield_until;	/* a spinner shares our processor */
+	uint64_t no_yield_until; /* a spinner shares our processor */
 	bool stop;
 
 	struct attached *devs;
 	uint32_t ndevs;
 	struct rxe_doorbell_set doorbells;
 	struct rxe_detached detached;
-	struct rxe_relay relay;		/* to this worker */
+	struct rxe_relay relay; /* to this worker */
 
 	/* written by others */
 	_Alignas(64) uint32_t sleeping;
@@ -132,7 +132,7 @@ static uint32_t run_mailbox(struct rxe_worker *w)
 	w->calls_tail = &w->calls;
 	pthread_mutex_unlock(&w->lock);
 	for (; c; c = next, n++) {
-		next = c->next;	/* c is gone once its caller wakes */
+		next = c->next; /* c is gone once its caller wakes */
 		c->fn(w, c->arg);
 		sem_post(&c->done);
 	}
@@ -467,7 +467,7 @@ static void sleep_a_while(struct rxe_worker *w)
 	__atomic_store_n(&w->sleeping, 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (must_stay_awake(w))
-		sched_yield();	/* perhaps to the worker that it waits for */
+		sched_yield(); /* perhaps to the worker that it waits for */
 	else
 		wait_events(w);
 	__atomic_store_n(&w->sleeping, 0, __ATOMIC_RELAXED);

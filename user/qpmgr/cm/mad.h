@@ -20,11 +20,18 @@
 #define CM_CLASS_VALUE 7
 
 /* M(name, attribute id, offset of the private data behind the header). */
-#define CM_MESSAGES(M)                                                                       \
-	M(REQ, 0x10, 140)                                                                    \
-	M(MRA, 0x11, 10)                                                                     \
-	M(REJ, 0x12, 84) M(REP, 0x13, 36) M(RTU, 0x14, 8) M(DREQ, 0x15, 12) M(DREP, 0x16, 8) \
-		M(SIDR_REQ, 0x17, 16) M(SIDR_REP, 0x18, 96)
+/* clang-format off */
+#define CM_MESSAGES(M) \
+	M(REQ, 0x10, 140) \
+	M(MRA, 0x11, 10) \
+	M(REJ, 0x12, 84) \
+	M(REP, 0x13, 36) \
+	M(RTU, 0x14, 8) \
+	M(DREQ, 0x15, 12) \
+	M(DREP, 0x16, 8) \
+	M(SIDR_REQ, 0x17, 16) \
+	M(SIDR_REP, 0x18, 96)
+/* clang-format on */
 
 enum cm_msg {
 #define CM_MSG_ENUM(name, id, priv) CM_MSG_##name = id,
@@ -35,101 +42,77 @@ enum cm_msg {
 };
 
 /* F(name, byte, bit, width). Negative bytes are in the MAD header. */
-#define CM_FIELDS(F)                                                                                                                        \
-	F(BASE_VERSION, -24, 0, 8)                                                                                                          \
-	F(MGMT_CLASS, -23, 0, 8)                                                                                                            \
-	F(CLASS_VERSION, -22, 0, 8) F(METHOD, -21, 0, 8) F(TID, -16, 0, 64) F(ATTR_ID, -8, 0, 16)                                           \
-		F(ATTR_MOD, -4, 0, 32) F(LOCAL_COMM_ID, 0, 0, 32)                                                                           \
-			F(REMOTE_COMM_ID, 4, 0, 32) /* all but SIDR and REQ */                                                              \
-		F(REQ_VENDOR_ID, 5, 0, 24) F(REQ_SERVICE_ID, 8, 0, 64) F(                                                                   \
-			REQ_CA_GUID, 16, 0, 64) F(REQ_QKEY, 28, 0,                                                                          \
-						  32) F(REQ_QPN, 32, 0,                                                                     \
-							24) F(REQ_RESPONDER_RESOURCES, 35, 0,                                               \
-							      8) F(REQ_INITIATOR_DEPTH, 39, 0, 8)                                           \
-			F(REQ_REMOTE_TIMEOUT, 43, 0,                                                                                        \
-			  5) F(REQ_TRANSPORT, 43, 5,                                                                                        \
-			       2) F(REQ_FLOW_CONTROL, 43, 7,                                                                                \
-				    1) F(REQ_PSN, 44, 0, 24)                                                                                \
-				F(REQ_LOCAL_TIMEOUT, 47, 0, 5) F(REQ_RETRY_COUNT, 47, 5, 3) F(REQ_PKEY, 48, 0, 16) F(                       \
-					REQ_MTU,                                                                                            \
-					50, 0, 4) F(REQ_RNR_RETRY, 50, 5,                                                                   \
-						    3) F(REQ_MAX_CM_RETRIES, 51, 0, 4)                                                      \
-					F(REQ_SRQ, 51, 4, 1) F(REQ_EXT_TRANSPORT, 51, 5, 3) F(REQ_LOCAL_LID, 52, 0, 16) F(                  \
-						REQ_REMOTE_LID,                                                                             \
-						54, 0,                                                                                      \
-						16) F(REQ_FLOW_LABEL, 88, 0,                                                                \
-						      20) F(REQ_RATE, 91, 2,                                                                \
-							    6) F(REQ_TRAFFIC_CLASS, 92, 0, 8)                                               \
-						F(REQ_HOP_LIMIT, 93, 0,                                                                     \
-						  8) F(REQ_SL, 94, 0,                                                                       \
-						       4) F(REQ_SUBNET_LOCAL, 94, 4,                                                        \
-							    1) F(REQ_ACK_TIMEOUT, 95, 0, 5)                                                 \
-							F(MRA_WHICH, 8, 0,                                                                  \
-							  2) F(MRA_TIMEOUT, 9, 0,                                                           \
-							       5) F(REJ_WHICH, 8, 0,                                                        \
-								    2) F(REJ_INFO_LEN, 9, 0,                                                \
-									 7) F(REJ_REASON, 10, 0, 16)                                        \
-								F(REP_QKEY, 8, 0, 32) F(REP_QPN, 12, 0, 24) F(                              \
-									REP_VENDOR_H,                                                       \
-									15, 0,                                                              \
-									8) F(REP_VENDOR_M,                                                  \
-									     19, 0, 8) F(REP_PSN, 20, 0, 24)                                \
-									F(REP_VENDOR_L, 23, 0,                                              \
-									  8) F(REP_RESPONDER_RESOURCES,                                     \
-									       24, 0,                                                       \
-									       8) F(REP_INITIATOR_DEPTH,                                    \
-										    25,                                                     \
-										    0,                                                      \
-										    8) F(REP_ACK_DELAY, 26, 0, 5)                           \
-										F(REP_FAILOVER,                                             \
-										  26, 5,                                                    \
-										  2) F(REP_FLOW_CONTROL,                                    \
-										       26, 7,                                               \
-										       1) F(REP_RNR_RETRY,                                  \
-											    27,                                             \
-											    0,                                              \
-											    3) F(REP_SRQ, 27, 3, 1)                         \
-											F(REP_CA_GUID,                                      \
-											  28, 0,                                            \
-											  64) F(DREQ_QPN,                                   \
-												8,                                          \
-												0,                                          \
-												24) F(SIDR_REQ_ID,                          \
-												      0,                                    \
-												      0,                                    \
-												      32) F(SIDR_REQ_PKEY,                  \
-													    4,                              \
-													    0,                              \
-													    16)                             \
-												F(SIDR_REQ_SERVICE_ID,                      \
-												  8,                                        \
-												  0,                                        \
-												  64) F(SIDR_REP_ID,                        \
-													0,                                  \
-													0,                                  \
-													32) F(SIDR_REP_STATUS,              \
-													      4,                            \
-													      0,                            \
-													      8) F(SIDR_REP_INFO_LEN,       \
-														   5, 0, 8)                 \
-													F(SIDR_REP_VENDOR_H,                \
-													  6,                                \
-													  0,                                \
-													  16) F(SIDR_REP_QPN,               \
-														8,                          \
-														0,                          \
-														24)                         \
-														F(SIDR_REP_VENDOR_L,        \
-														  11,                       \
-														  0,                        \
-														  8) F(SIDR_REP_SERVICE_ID, \
-														       12,                  \
-														       0,                   \
-														       64)                  \
-															F(SIDR_REP_QKEY,    \
-															  20,               \
-															  0,                \
-															  32)
+/* clang-format off */
+#define CM_FIELDS(F) \
+	F(BASE_VERSION, -24, 0, 8) \
+	F(MGMT_CLASS, -23, 0, 8) \
+	F(CLASS_VERSION, -22, 0, 8) \
+	F(METHOD, -21, 0, 8) \
+	F(TID, -16, 0, 64) \
+	F(ATTR_ID, -8, 0, 16) \
+	F(ATTR_MOD, -4, 0, 32) \
+	F(LOCAL_COMM_ID, 0, 0, 32) \
+	F(REMOTE_COMM_ID, 4, 0, 32) /* all but SIDR and REQ */ \
+	F(REQ_VENDOR_ID, 5, 0, 24) \
+	F(REQ_SERVICE_ID, 8, 0, 64) \
+	F(REQ_CA_GUID, 16, 0, 64) \
+	F(REQ_QKEY, 28, 0, 32) \
+	F(REQ_QPN, 32, 0, 24) \
+	F(REQ_RESPONDER_RESOURCES, 35, 0, 8) \
+	F(REQ_INITIATOR_DEPTH, 39, 0, 8) \
+	F(REQ_REMOTE_TIMEOUT, 43, 0, 5) \
+	F(REQ_TRANSPORT, 43, 5, 2) \
+	F(REQ_FLOW_CONTROL, 43, 7, 1) \
+	F(REQ_PSN, 44, 0, 24) \
+	F(REQ_LOCAL_TIMEOUT, 47, 0, 5) \
+	F(REQ_RETRY_COUNT, 47, 5, 3) \
+	F(REQ_PKEY, 48, 0, 16) \
+	F(REQ_MTU, 50, 0, 4) \
+	F(REQ_RNR_RETRY, 50, 5, 3) \
+	F(REQ_MAX_CM_RETRIES, 51, 0, 4) \
+	F(REQ_SRQ, 51, 4, 1) \
+	F(REQ_EXT_TRANSPORT, 51, 5, 3) \
+	F(REQ_LOCAL_LID, 52, 0, 16) \
+	F(REQ_REMOTE_LID, 54, 0, 16) \
+	F(REQ_FLOW_LABEL, 88, 0, 20) \
+	F(REQ_RATE, 91, 2, 6) \
+	F(REQ_TRAFFIC_CLASS, 92, 0, 8) \
+	F(REQ_HOP_LIMIT, 93, 0, 8) \
+	F(REQ_SL, 94, 0, 4) \
+	F(REQ_SUBNET_LOCAL, 94, 4, 1) \
+	F(REQ_ACK_TIMEOUT, 95, 0, 5) \
+	F(MRA_WHICH, 8, 0, 2) \
+	F(MRA_TIMEOUT, 9, 0, 5) \
+	F(REJ_WHICH, 8, 0, 2) \
+	F(REJ_INFO_LEN, 9, 0, 7) \
+	F(REJ_REASON, 10, 0, 16) \
+	F(REP_QKEY, 8, 0, 32) \
+	F(REP_QPN, 12, 0, 24) \
+	F(REP_VENDOR_H, 15, 0, 8) \
+	F(REP_VENDOR_M, 19, 0, 8) \
+	F(REP_PSN, 20, 0, 24) \
+	F(REP_VENDOR_L, 23, 0, 8) \
+	F(REP_RESPONDER_RESOURCES, 24, 0, 8) \
+	F(REP_INITIATOR_DEPTH, 25, 0, 8) \
+	F(REP_ACK_DELAY, 26, 0, 5) \
+	F(REP_FAILOVER, 26, 5, 2) \
+	F(REP_FLOW_CONTROL, 26, 7, 1) \
+	F(REP_RNR_RETRY, 27, 0, 3) \
+	F(REP_SRQ, 27, 3, 1) \
+	F(REP_CA_GUID, 28, 0, 64) \
+	F(DREQ_QPN, 8, 0, 24) \
+	F(SIDR_REQ_ID, 0, 0, 32) \
+	F(SIDR_REQ_PKEY, 4, 0, 16) \
+	F(SIDR_REQ_SERVICE_ID, 8, 0, 64) \
+	F(SIDR_REP_ID, 0, 0, 32) \
+	F(SIDR_REP_STATUS, 4, 0, 8) \
+	F(SIDR_REP_INFO_LEN, 5, 0, 8) \
+	F(SIDR_REP_VENDOR_H, 6, 0, 16) \
+	F(SIDR_REP_QPN, 8, 0, 24) \
+	F(SIDR_REP_VENDOR_L, 11, 0, 8) \
+	F(SIDR_REP_SERVICE_ID, 12, 0, 64) \
+	F(SIDR_REP_QKEY, 20, 0, 32)
+/* clang-format on */
 
 enum cm_field {
 #define CM_FIELD_ENUM(name, byte, bit, width) CM_##name,

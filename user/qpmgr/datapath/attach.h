@@ -30,7 +30,7 @@ struct rxe_xdp_prog {
 	int link_fd; /* -1 when adopted */
 	bool adopted;
 	uint32_t adopted_id; /* of the program, while it is adopted */
-	bool generic; /* attached in SKB mode: AF_XDP must copy */
+	bool generic;	     /* attached in SKB mode: AF_XDP must copy */
 	int map[RXE_XDP_MAP_COUNT];
 };
 

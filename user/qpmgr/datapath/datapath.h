@@ -15,14 +15,14 @@ struct rxe_dp;
 
 /* What a datapath must know of its device; filled by device.c. */
 struct rxe_dp_config {
-	const char *dev_name;		/* rxe0 */
-	const char *netdev;		/* interface name, in the current netns */
-	int	 ifindex;
-	uint8_t	 mac[6];
+	const char *dev_name; /* rxe0 */
+	const char *netdev;   /* interface name, in the current netns */
+	int ifindex;
+	uint8_t mac[6];
 	uint32_t netdev_mtu;
 	uint32_t nr_workers;
-	const char *object_dir;		/* where rxe_xdp.bpf.o lies */
-	const int *param_fds;		/* RXE_PARAM_COUNT map fds for `params` */
+	const char *object_dir; /* where rxe_xdp.bpf.o lies */
+	const int *param_fds;	/* RXE_PARAM_COUNT map fds for `params` */
 	struct rxe_hca *hca;
 	/* worker: a received packet, ready for rxe_engine_rx(). */
 	void (*rx)(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_pkt *pkt);
@@ -31,8 +31,8 @@ struct rxe_dp_config {
 
 /* The resolved next hop that rxe_address.route points at (neigh.c owns it). */
 struct rxe_route {
-	uint64_t dmac_word;	/* bytes 0..5 are the MAC; may change any time */
-	bool	 local;		/* the destination is an address of this device */
+	uint64_t dmac_word; /* bytes 0..5 are the MAC; may change any time */
+	bool local;	    /* the destination is an address of this device */
 };
 
 /* A BPF map that is worth looking at: the name of its pin; the fd stays the datapath's. */
@@ -49,16 +49,15 @@ struct rxe_dp_ops {
 	 * socket per worker and receive queue. On failure nothing is left, and
 	 * err holds one line that says what to do.
 	 */
-	int (*open)(const struct rxe_dp_config *cfg, struct rxe_dp **dp,
-		    char *err, size_t errlen);
-	void (*close)(struct rxe_dp *dp);	/* control; workers have let go */
+	int (*open)(const struct rxe_dp_config *cfg, struct rxe_dp **dp, char *err, size_t errlen);
+	void (*close)(struct rxe_dp *dp); /* control; workers have let go */
 
 	/*
 	 * control: steering. op_class: RXE_CLASS_*; receives: state bit; peer:
 	 * the only source that a connected QP takes packets from, NULL: any.
 	 */
-	int (*qp_set)(struct rxe_dp *dp, uint32_t qpn, uint32_t worker,
-		      uint8_t op_class, bool receives, const union rxe_ip *peer);
+	int (*qp_set)(struct rxe_dp *dp, uint32_t qpn, uint32_t worker, uint8_t op_class,
+		      bool receives, const union rxe_ip *peer);
 	void (*qp_clear)(struct rxe_dp *dp, uint32_t qpn);
 	int (*addr_set)(struct rxe_dp *dp, const union rxe_ip *ip, uint32_t flags);
 	void (*addr_clear)(struct rxe_dp *dp, const union rxe_ip *ip);
@@ -67,8 +66,8 @@ struct rxe_dp_ops {
 	 * control: the netdev has these XDP programs now (n ids, 0: none).
 	 * False when packets no longer reach the datapath; why is then one line.
 	 */
-	bool (*attached)(struct rxe_dp *dp, const uint32_t *prog_ids, int n,
-			 char *why, size_t whylen);
+	bool (*attached)(struct rxe_dp *dp, const uint32_t *prog_ids, int n, char *why,
+			 size_t whylen);
 	/* control, about once a second: heartbeat of an adopted program. */
 	void (*tick)(struct rxe_dp *dp);
 
@@ -77,9 +76,8 @@ struct rxe_dp_ops {
 	/* worker: takes up to budget packets to cfg->rx; returns how many. */
 	uint32_t (*rx_burst)(struct rxe_dp *dp, uint32_t worker, uint32_t budget);
 	/* worker: as rxe_engine_ops, see transport.h. crc: compute the ICRC. */
-	struct rxe_pkt *(*pkt_alloc)(struct rxe_dp *dp, uint32_t worker,
-				     struct rxe_address *addr, uint32_t hdr_len,
-				     uint32_t payload_len, uint32_t pad);
+	struct rxe_pkt *(*pkt_alloc)(struct rxe_dp *dp, uint32_t worker, struct rxe_address *addr,
+				     uint32_t hdr_len, uint32_t payload_len, uint32_t pad);
 	void (*pkt_send)(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt, bool crc);
 	void (*pkt_free)(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt);
 	/* worker: end of a burst: kick transmit, reap completions, refill. */
@@ -91,7 +89,8 @@ struct rxe_dp_ops {
 	bool (*pending)(struct rxe_dp *dp, uint32_t worker);
 
 	/* any thread: "SCOPE NAME VALUE\n" lines through put(arg, name, value). */
-	void (*stats)(struct rxe_dp *dp, void (*put)(void *arg, const char *name, uint64_t v), void *arg);
+	void (*stats)(struct rxe_dp *dp, void (*put)(void *arg, const char *name, uint64_t v),
+		      void *arg);
 	/* control: its maps; how many were filled in, RXE_DP_MAX_MAPS at most. Optional. */
 	uint32_t (*maps)(struct rxe_dp *dp, struct rxe_dp_map map[RXE_DP_MAX_MAPS]);
 	/* Largest IB MTU this datapath can carry on this host, and why if < 4096. */

@@ -78,8 +78,8 @@ struct rxe_requester {
 
 struct rxe_completer {
 	uint8_t retry_left, rnr_left;
-	bool retried; /* since the last progress */
-	bool probing; /* ... by the timer: one packet at a time until an answer comes */
+	bool retried;	    /* since the last progress */
+	bool probing;	    /* ... by the timer: one packet at a time until an answer comes */
 	uint32_t probe_psn; /* of the last READ of one packet, whose response is an ONLY */
 	struct rxe_deadline timeout;
 	uint64_t timeout_at; /* UINT64_MAX: nothing is waited for */
@@ -120,7 +120,7 @@ struct rxe_qp {
 	TAILQ_ENTRY(rxe_qp) run_link;
 	bool queued, destroyed;
 	uint32_t deferred; /* bit of each stage put off until after the burst (stage.h) */
-	uint64_t id; /* never used twice on its device; not 0 */
+	uint64_t id;	   /* never used twice on its device; not 0 */
 	struct rxe_qp_init init;
 	struct rxe_qp_attr attr; /* qp_state is the state */
 	uint32_t mtu;		 /* path MTU, bytes */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
-#include <netinet/in.h>	/* before the uapi headers, which then yield to it */
+#include <netinet/in.h> /* before the uapi headers, which then yield to it */
 #include <rdma/ib_user_verbs.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_rxe.h>
@@ -27,9 +27,12 @@ struct rxe_qp;
 struct rxe_cq;
 struct rxe_srq;
 struct rxe_mr;
-struct rxe_mem;		/* a client's memory; only the owner knows what it is */
+struct rxe_mem; /* a client's memory; only the owner knows what it is */
 
-union rxe_ip { uint8_t raw[16]; uint32_t w[4]; };	/* IPv4 is v4-mapped */
+union rxe_ip {
+	uint8_t raw[16];
+	uint32_t w[4];
+}; /* IPv4 is v4-mapped */
 
 /* ---- addresses -------------------------------------------------------- */
 
@@ -39,12 +42,12 @@ union rxe_ip { uint8_t raw[16]; uint32_t w[4]; };	/* IPv4 is v4-mapped */
  */
 struct rxe_address {
 	union rxe_ip sip, dip;
-	uint8_t  sgid_index;
-	uint8_t  traffic_class;
-	uint8_t  hop_limit;
-	uint8_t  sl;
+	uint8_t sgid_index;
+	uint8_t traffic_class;
+	uint8_t hop_limit;
+	uint8_t sl;
 	uint32_t flow_label;
-	void	*route;
+	void *route;
 };
 
 /* ---- packets ---------------------------------------------------------- */
@@ -61,45 +64,45 @@ struct rxe_address {
  */
 struct rxe_pkt {
 	uint8_t *hdr;
-	uint32_t ib_len;	/* received: BTH to end of pad, ICRC excluded */
-	uint16_t hdr_len;	/* BTH + extension headers */
-	uint8_t	 pad;
-	uint8_t	 nsegs;
+	uint32_t ib_len;  /* received: BTH to end of pad, ICRC excluded */
+	uint16_t hdr_len; /* BTH + extension headers */
+	uint8_t pad;
+	uint8_t nsegs;
 	struct iovec seg[RXE_PKT_SEGS];
-	uint32_t payload_len;	/* pad excluded */
+	uint32_t payload_len; /* pad excluded */
 
 	/* received only */
-	const uint8_t *ip;	/* the IP header as received: 20 or 40 bytes */
-	uint8_t	 ip_version;
-	uint8_t	 ecn;
-	bool	 loopback;	/* sent by this device: never crossed a wire */
-	bool	 detached;	/* off the datapath's buffers (ops->pkt_detach) */
-	bool	 relayed;	/* multicast that another engine has counted and served */
+	const uint8_t *ip; /* the IP header as received: 20 or 40 bytes */
+	uint8_t ip_version;
+	uint8_t ecn;
+	bool loopback; /* sent by this device: never crossed a wire */
+	bool detached; /* off the datapath's buffers (ops->pkt_detach) */
+	bool relayed;  /* multicast that another engine has counted and served */
 	union rxe_ip sip, dip;
 
 	/* to send only */
 	struct rxe_address *addr;
-	uint32_t src_qpn;	/* picks the UDP source port */
-	bool	 loops;		/* to a group that QPs of this device are in: they get it too */
+	uint32_t src_qpn; /* picks the UDP source port */
+	bool loops;	  /* to a group that QPs of this device are in: they get it too */
 
-	struct rxe_hca *hca;	/* set by the owner, for its pkt_free */
-	void *dp;		/* the datapath's own */
-	struct rxe_pkt *next;	/* whoever holds it */
+	struct rxe_hca *hca;  /* set by the owner, for its pkt_free */
+	void *dp;	      /* the datapath's own */
+	struct rxe_pkt *next; /* whoever holds it */
 };
 
 /* ---- client memory ---------------------------------------------------- */
 
 enum rxe_copy_kind {
-	RXE_COPY_READ,		/* client -> local */
-	RXE_COPY_WRITE,		/* local -> client */
-	RXE_COPY_CMP_SWAP,	/* 8 bytes at range[0].addr; result: old value */
+	RXE_COPY_READ,	   /* client -> local */
+	RXE_COPY_WRITE,	   /* local -> client */
+	RXE_COPY_CMP_SWAP, /* 8 bytes at range[0].addr; result: old value */
 	RXE_COPY_FETCH_ADD,
-	RXE_COPY_STORE,		/* swap_add's 8 bytes at range[0].addr, as one */
+	RXE_COPY_STORE, /* swap_add's 8 bytes at range[0].addr, as one */
 };
 
 struct rxe_range {
-	struct rxe_mr *mr;	/* holds a reference until done */
-	uint64_t addr;		/* client virtual address */
+	struct rxe_mr *mr; /* holds a reference until done */
+	uint64_t addr;	   /* client virtual address */
 	uint32_t len;
 };
 
@@ -114,24 +117,35 @@ struct rxe_copy {
 	uint16_t nranges, nlocal;
 	struct rxe_range *range;
 	const struct iovec *local;
-	uint64_t compare, swap_add, result;	/* atomics, host order */
-	int	 status;		/* set by the owner before done */
-	void	(*done)(struct rxe_copy *c);
-	void	*dp;			/* the owner's */
-	struct rxe_copy *next;		/* the owner's */
+	uint64_t compare, swap_add, result; /* atomics, host order */
+	int status;			    /* set by the owner before done */
+	void (*done)(struct rxe_copy *c);
+	void *dp;	       /* the owner's */
+	struct rxe_copy *next; /* the owner's */
 };
 
 /* ---- what the owner provides ------------------------------------------ */
 
-enum rxe_event_kind {		/* values of enum ib_event_type / ib_uverbs */
-	RXE_EV_CQ_ERR = 0, RXE_EV_QP_FATAL = 1, RXE_EV_QP_REQ_ERR = 2,
-	RXE_EV_QP_ACCESS_ERR = 3, RXE_EV_COMM_EST = 4, RXE_EV_SQ_DRAINED = 5,
-	RXE_EV_PATH_MIG = 6, RXE_EV_PATH_MIG_ERR = 7,
-	RXE_EV_DEVICE_FATAL = 8, RXE_EV_PORT_ACTIVE = 9, RXE_EV_PORT_ERR = 10,
-	RXE_EV_LID_CHANGE = 11, RXE_EV_PKEY_CHANGE = 12, RXE_EV_SM_CHANGE = 13,
-	RXE_EV_SRQ_ERR = 14, RXE_EV_SRQ_LIMIT_REACHED = 15,
-	RXE_EV_QP_LAST_WQE_REACHED = 16, RXE_EV_CLIENT_REREGISTER = 17,
-	RXE_EV_GID_CHANGE = 18,
+enum rxe_event_kind { /* values of enum ib_event_type / ib_uverbs */
+		      RXE_EV_CQ_ERR = 0,
+		      RXE_EV_QP_FATAL = 1,
+		      RXE_EV_QP_REQ_ERR = 2,
+		      RXE_EV_QP_ACCESS_ERR = 3,
+		      RXE_EV_COMM_EST = 4,
+		      RXE_EV_SQ_DRAINED = 5,
+		      RXE_EV_PATH_MIG = 6,
+		      RXE_EV_PATH_MIG_ERR = 7,
+		      RXE_EV_DEVICE_FATAL = 8,
+		      RXE_EV_PORT_ACTIVE = 9,
+		      RXE_EV_PORT_ERR = 10,
+		      RXE_EV_LID_CHANGE = 11,
+		      RXE_EV_PKEY_CHANGE = 12,
+		      RXE_EV_SM_CHANGE = 13,
+		      RXE_EV_SRQ_ERR = 14,
+		      RXE_EV_SRQ_LIMIT_REACHED = 15,
+		      RXE_EV_QP_LAST_WQE_REACHED = 16,
+		      RXE_EV_CLIENT_REREGISTER = 17,
+		      RXE_EV_GID_CHANGE = 18,
 };
 
 /*
@@ -144,9 +158,8 @@ struct rxe_engine_ops {
 	 * of payload room, addr and src_qpn set. NULL: no room now; the engine
 	 * tries again on its next run.
 	 */
-	struct rxe_pkt *(*pkt_alloc)(void *ctx, struct rxe_hca *hca,
-				     struct rxe_address *addr, uint32_t hdr_len,
-				     uint32_t payload_len, uint32_t pad);
+	struct rxe_pkt *(*pkt_alloc)(void *ctx, struct rxe_hca *hca, struct rxe_address *addr,
+				     uint32_t hdr_len, uint32_t payload_len, uint32_t pad);
 	/* Sends and takes ownership. Never fails: what cannot go is lost. */
 	void (*pkt_send)(void *ctx, struct rxe_hca *hca, struct rxe_pkt *pkt);
 	/*
@@ -187,30 +200,52 @@ struct rxe_engine_ops {
 /* ---- counters --------------------------------------------------------- */
 
 /* H(SYMBOL, name): the driver's hw_counters, in its order, then our own. */
+/* clang-format off */
 #define RXE_HW_COUNTERS(H) \
-	H(SENT_PKTS, sent_pkts) H(RCVD_PKTS, rcvd_pkts) \
-	H(DUP_REQUEST, duplicate_request) H(OUT_OF_SEQ, out_of_seq_request) \
-	H(RCVD_RNR, rcvd_rnr_err) H(SEND_RNR, send_rnr_err) \
-	H(RCVD_SEQ_ERR, rcvd_seq_err) H(ACK_DEFERRED, ack_deferred) \
+	H(SENT_PKTS, sent_pkts) \
+	H(RCVD_PKTS, rcvd_pkts) \
+	H(DUP_REQUEST, duplicate_request) \
+	H(OUT_OF_SEQ, out_of_seq_request) \
+	H(RCVD_RNR, rcvd_rnr_err) \
+	H(SEND_RNR, send_rnr_err) \
+	H(RCVD_SEQ_ERR, rcvd_seq_err) \
+	H(ACK_DEFERRED, ack_deferred) \
 	H(RETRY_EXCEEDED, retry_exceeded_err) \
 	H(RNR_RETRY_EXCEEDED, retry_rnr_exceeded_err) \
-	H(COMP_RETRY, completer_retry_err) H(SEND_ERR, send_err) \
-	H(LINK_DOWNED, link_downed) H(RDMA_SENDS, rdma_sends) \
-	H(RDMA_RECVS, rdma_recvs) H(SENT_BYTES, sent_bytes) \
+	H(COMP_RETRY, completer_retry_err) \
+	H(SEND_ERR, send_err) \
+	H(LINK_DOWNED, link_downed) \
+	H(RDMA_SENDS, rdma_sends) \
+	H(RDMA_RECVS, rdma_recvs) \
+	H(SENT_BYTES, sent_bytes) \
 	H(RCVD_BYTES, rcvd_bytes)
+/* clang-format on */
 /* Packets that reached the engine and were dropped there, by reason. */
+/* clang-format off */
 #define RXE_DROP_COUNTERS(H) \
-	H(DROP_MALFORMED, drop_malformed) H(DROP_NO_QP, drop_no_qp) \
-	H(DROP_STATE, drop_qp_state) H(DROP_PEER, drop_wrong_peer) \
-	H(DROP_PKEY, drop_pkey) H(DROP_QKEY, drop_qkey) \
-	H(DROP_LENGTH, drop_length) H(DROP_NO_RECV, drop_no_receive_wqe) \
-	H(DROP_SEQ, drop_sequence) H(DROP_BUSY, drop_busy)
+	H(DROP_MALFORMED, drop_malformed) \
+	H(DROP_NO_QP, drop_no_qp) \
+	H(DROP_STATE, drop_qp_state) \
+	H(DROP_PEER, drop_wrong_peer) \
+	H(DROP_PKEY, drop_pkey) \
+	H(DROP_QKEY, drop_qkey) \
+	H(DROP_LENGTH, drop_length) \
+	H(DROP_NO_RECV, drop_no_receive_wqe) \
+	H(DROP_SEQ, drop_sequence) \
+	H(DROP_BUSY, drop_busy)
+/* clang-format on */
 /* Runs of each stage: at once (fast_*), and those put off until after the burst. */
+/* clang-format off */
 #define RXE_STAGE_COUNTERS(H) \
-	H(REQ_DIRECT, req_runs_direct) H(REQ_DEFERRED, req_runs_deferred) \
-	H(COMP_DIRECT, comp_runs_direct) H(COMP_DEFERRED, comp_runs_deferred) \
-	H(RESP_DIRECT, resp_runs_direct) H(RESP_DEFERRED, resp_runs_deferred) \
-	H(ARB_DIRECT, arb_runs_direct) H(ARB_DEFERRED, arb_runs_deferred)
+	H(REQ_DIRECT, req_runs_direct) \
+	H(REQ_DEFERRED, req_runs_deferred) \
+	H(COMP_DIRECT, comp_runs_direct) \
+	H(COMP_DEFERRED, comp_runs_deferred) \
+	H(RESP_DIRECT, resp_runs_direct) \
+	H(RESP_DEFERRED, resp_runs_deferred) \
+	H(ARB_DIRECT, arb_runs_direct) \
+	H(ARB_DEFERRED, arb_runs_deferred)
+/* clang-format on */
 #define RXE_HW_ENUM(SYM, name) RXE_HW_##SYM,
 enum rxe_hw_counter {
 	RXE_HW_COUNTERS(RXE_HW_ENUM) RXE_HW_DRIVER_COUNT,
@@ -226,7 +261,7 @@ struct rxe_limits {
 	uint32_t max_ucontext, max_pd, max_qp, max_qp_wr, max_sge, max_inline;
 	uint32_t max_cq, max_cqe, max_mr, max_mw, max_fmr, max_ah;
 	uint32_t max_srq, max_srq_wr, max_srq_sge;
-	uint32_t max_rd_atomic;		/* per QP, either direction */
+	uint32_t max_rd_atomic; /* per QP, either direction */
 	/* multicast: groups, QPs in one of them, QPs in all together */
 	uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
 };
@@ -237,20 +272,20 @@ struct rxe_limits {
  */
 struct rxe_hca {
 	struct rxe_limits limits;
-	uint32_t mtu;			/* port's active IB MTU, bytes */
-	uint32_t ud_mtu;		/* largest UD payload, bytes (default_mtu) */
-	bool	 port_up;
-	uint16_t pkey;			/* the one P_Key table entry */
-	struct rxe_mr_table *mrs;	/* rxe_mr_table_new() */
-	struct rxe_ah_table *ahs;	/* rxe_ah_table_new() */
-	struct rxe_mcast_table *mcast;	/* rxe_mcast_table_new() */
-	uint32_t nr_srqs;		/* control thread */
-	uint64_t qp_serial;		/* tells QPs of one number apart; atomic */
-	void	*owner;
+	uint32_t mtu;	 /* port's active IB MTU, bytes */
+	uint32_t ud_mtu; /* largest UD payload, bytes (default_mtu) */
+	bool port_up;
+	uint16_t pkey;		       /* the one P_Key table entry */
+	struct rxe_mr_table *mrs;      /* rxe_mr_table_new() */
+	struct rxe_ah_table *ahs;      /* rxe_ah_table_new() */
+	struct rxe_mcast_table *mcast; /* rxe_mcast_table_new() */
+	uint32_t nr_srqs;	       /* control thread */
+	uint64_t qp_serial;	       /* tells QPs of one number apart; atomic */
+	void *owner;
 };
 
 int rxe_hca_init(struct rxe_hca *hca, const struct rxe_limits *limits);
-void rxe_hca_fini(struct rxe_hca *hca);		/* all MRs, AHs, QPs are gone */
+void rxe_hca_fini(struct rxe_hca *hca); /* all MRs, AHs, QPs are gone */
 
 /* ---- memory regions (control thread; engines look up under RCU) -------- */
 
@@ -258,9 +293,8 @@ void rxe_hca_fini(struct rxe_hca *hca);		/* all MRs, AHs, QPs are gone */
  * Registers [va, va+len) of `mem` as iova. access: IB_ACCESS_* bits. The keys
  * are equal, as the driver's are. -ENOMEM at limits.max_mr.
  */
-int rxe_mr_create(struct rxe_hca *hca, uint32_t pdn, struct rxe_mem *mem,
-		  uint64_t va, uint64_t len, uint64_t iova, uint32_t access,
-		  struct rxe_mr **out);
+int rxe_mr_create(struct rxe_hca *hca, uint32_t pdn, struct rxe_mem *mem, uint64_t va, uint64_t len,
+		  uint64_t iova, uint32_t access, struct rxe_mr **out);
 uint32_t rxe_mr_lkey(const struct rxe_mr *mr);
 uint32_t rxe_mr_rkey(const struct rxe_mr *mr);
 struct rxe_mem *rxe_mr_mem(const struct rxe_mr *mr);
@@ -285,19 +319,18 @@ int rxe_mr_replace(struct rxe_hca *hca, struct rxe_mr *mr, uint32_t pdn, uint64_
 		   uint64_t iova, uint32_t access, struct rxe_mr **out);
 /* Before rxe_mr_destroy(): no window is and none will be bound to mr. -EBUSY. */
 int rxe_mr_close(struct rxe_mr *mr);
-bool rxe_mr_busy(const struct rxe_mr *mr);	/* others than the caller hold references; any thread */
+bool rxe_mr_busy(const struct rxe_mr *mr); /* others than the caller hold references; any thread */
 /* Protection: finds key, checks pd, access and range; takes a reference. */
-int rxe_mr_lookup(struct rxe_hca *hca, uint32_t pdn, uint32_t key,
-		  uint64_t iova, uint64_t len, uint32_t access,
-		  struct rxe_mr **mr, uint64_t *va);
+int rxe_mr_lookup(struct rxe_hca *hca, uint32_t pdn, uint32_t key, uint64_t iova, uint64_t len,
+		  uint32_t access, struct rxe_mr **mr, uint64_t *va);
 
 /* ---- memory windows (control thread; bound and used by engines) --------- */
 
 struct rxe_mw;
-enum rxe_mw_type { RXE_MW_TYPE_1 = 1, RXE_MW_TYPE_2 = 2 };	/* enum ib_mw_type */
+enum rxe_mw_type { RXE_MW_TYPE_1 = 1, RXE_MW_TYPE_2 = 2 }; /* enum ib_mw_type */
 /* -ENOMEM at limits.max_mw. */
 int rxe_mw_create(struct rxe_hca *hca, uint32_t pdn, enum rxe_mw_type type, struct rxe_mw **out);
-uint32_t rxe_mw_rkey(const struct rxe_mw *mw);	/* before any QP can bind it */
+uint32_t rxe_mw_rkey(const struct rxe_mw *mw); /* before any QP can bind it */
 /*
  * Unbinds and frees it. Returns what it was bound to or NULL; the caller puts
  * that, when rxe_mr_busy() is false if it must know that no copy runs.
@@ -306,8 +339,8 @@ struct rxe_mr *rxe_mw_destroy(struct rxe_hca *hca, struct rxe_mw *mw);
 
 /* ---- address handles (control thread; engines look up under RCU) ------- */
 
-int rxe_ah_create(struct rxe_hca *hca, uint32_t pdn,
-		  const struct rxe_address *addr, uint32_t *ah_num);
+int rxe_ah_create(struct rxe_hca *hca, uint32_t pdn, const struct rxe_address *addr,
+		  uint32_t *ah_num);
 /* Returns the route of the AV through *route, so that the owner drops it. */
 int rxe_ah_destroy(struct rxe_hca *hca, uint32_t ah_num, void **route);
 
@@ -320,9 +353,9 @@ int rxe_ah_destroy(struct rxe_hca *hca, uint32_t ah_num, void **route);
  */
 struct rxe_ring {
 	struct rxe_queue_buf *buf;
-	uint32_t mask;		/* elements - 1 */
+	uint32_t mask; /* elements - 1 */
 	uint32_t log2_elem;
-	uint32_t index;		/* ours: CQ producer, SQ/RQ consumer; masked */
+	uint32_t index; /* ours: CQ producer, SQ/RQ consumer; masked */
 };
 /* Bytes for a ring that holds nr elements of elem bytes (power-of-two rules). */
 size_t rxe_ring_size(uint32_t nr, uint32_t elem, uint32_t *slots, uint32_t *log2_elem);
@@ -332,9 +365,9 @@ void rxe_ring_init(struct rxe_ring *r, void *buf, uint32_t slots, uint32_t log2_
 /* ---- completion queues ------------------------------------------------- */
 
 /* Control thread creates; engines of several workers may post (own lock). */
-int rxe_cq_create(struct rxe_hca *hca, const struct rxe_ring *ring,
-		  uint32_t cqe, void *owner, struct rxe_cq **out);
-void rxe_cq_destroy(struct rxe_cq *cq);		/* no QP uses it any more */
+int rxe_cq_create(struct rxe_hca *hca, const struct rxe_ring *ring, uint32_t cqe, void *owner,
+		  struct rxe_cq **out);
+void rxe_cq_destroy(struct rxe_cq *cq); /* no QP uses it any more */
 void *rxe_cq_owner(const struct rxe_cq *cq);
 /* Arms for the next (solicited_only: solicited or error) completion. Any thread. */
 void rxe_cq_arm(struct rxe_cq *cq, bool solicited_only, bool *missed);
@@ -350,10 +383,10 @@ int rxe_srq_ring_geometry(const struct rxe_limits *lim, uint32_t max_wr, uint32_
 			  struct rxe_srq_geometry *g);
 
 struct rxe_srq_init {
-	struct rxe_ring ring;		/* as rxe_srq_ring_geometry() says */
-	uint32_t pdn;			/* of the MRs that its WQEs name */
-	uint32_t max_sge;		/* granted */
-	uint32_t limit;			/* 0: no limit event */
+	struct rxe_ring ring; /* as rxe_srq_ring_geometry() says */
+	uint32_t pdn;	      /* of the MRs that its WQEs name */
+	uint32_t max_sge;     /* granted */
+	uint32_t limit;	      /* 0: no limit event */
 	void *owner;
 };
 /*
@@ -361,7 +394,7 @@ struct rxe_srq_init {
  * client's posts have no doorbell. -ENOMEM at limits.max_srq.
  */
 int rxe_srq_create(struct rxe_hca *hca, const struct rxe_srq_init *init, struct rxe_srq **out);
-void rxe_srq_destroy(struct rxe_hca *hca, struct rxe_srq *srq);	/* no QP uses it any more */
+void rxe_srq_destroy(struct rxe_hca *hca, struct rxe_srq *srq); /* no QP uses it any more */
 void *rxe_srq_owner(const struct rxe_srq *srq);
 /* What is still armed: 0 once the event was raised. Any thread. */
 uint32_t rxe_srq_get_limit(struct rxe_srq *srq);
@@ -378,19 +411,26 @@ int rxe_srq_resize(struct rxe_srq *srq, const struct rxe_ring *ring);
 enum rxe_qp_type { RXE_QPT_GSI = 1, RXE_QPT_RC = 2, RXE_QPT_UC = 3, RXE_QPT_UD = 4 };
 
 /* ib_qp_state values: RESET 0, INIT, RTR, RTS, SQD, SQE, ERR 6. */
-enum rxe_qp_state { RXE_QPS_RESET, RXE_QPS_INIT, RXE_QPS_RTR, RXE_QPS_RTS,
-		    RXE_QPS_SQD, RXE_QPS_SQE, RXE_QPS_ERR };
+enum rxe_qp_state {
+	RXE_QPS_RESET,
+	RXE_QPS_INIT,
+	RXE_QPS_RTR,
+	RXE_QPS_RTS,
+	RXE_QPS_SQD,
+	RXE_QPS_SQE,
+	RXE_QPS_ERR
+};
 
 struct rxe_qp_init {
 	enum rxe_qp_type type;
 	uint32_t qpn;
 	uint32_t pdn;
 	struct rxe_cq *send_cq, *recv_cq;
-	struct rxe_ring sq, rq;		/* elements as rxe_qp_ring_geometry() says */
-	struct rxe_srq *srq;		/* receives come from it, and rq is zero; or NULL */
+	struct rxe_ring sq, rq; /* elements as rxe_qp_ring_geometry() says */
+	struct rxe_srq *srq;	/* receives come from it, and rq is zero; or NULL */
 	uint32_t max_send_sge, max_recv_sge, max_inline;
 	bool sq_sig_all;
-	bool block_self_lb;	/* UD: what it sends to a group does not come back to it */
+	bool block_self_lb; /* UD: what it sends to a group does not come back to it */
 	void *owner;
 };
 
@@ -400,9 +440,9 @@ struct rxe_qp_geometry {
 	size_t sq_bytes, rq_bytes;
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline;
 };
-int rxe_qp_ring_geometry(const struct rxe_limits *lim, uint32_t send_wr,
-			 uint32_t recv_wr, uint32_t send_sge, uint32_t recv_sge,
-			 uint32_t inline_data, struct rxe_qp_geometry *g);
+int rxe_qp_ring_geometry(const struct rxe_limits *lim, uint32_t send_wr, uint32_t recv_wr,
+			 uint32_t send_sge, uint32_t recv_sge, uint32_t inline_data,
+			 struct rxe_qp_geometry *g);
 
 /*
  * Attributes of modify and query: the fields of ib_uverbs_modify_qp, with the
@@ -410,37 +450,49 @@ int rxe_qp_ring_geometry(const struct rxe_limits *lim, uint32_t send_wr,
  */
 struct rxe_qp_attr {
 	enum rxe_qp_state qp_state, cur_qp_state;
-	uint32_t path_mtu;		/* enum ib_mtu: 1 = 256 .. 5 = 4096 */
+	uint32_t path_mtu; /* enum ib_mtu: 1 = 256 .. 5 = 4096 */
 	uint32_t path_mig_state, qkey, rq_psn, sq_psn, dest_qp_num;
 	uint32_t access_flags;
 	struct rxe_address addr;
-	uint8_t	 max_rd_atomic, max_dest_rd_atomic;
-	uint8_t	 min_rnr_timer, timeout, retry_cnt, rnr_retry;
+	uint8_t max_rd_atomic, max_dest_rd_atomic;
+	uint8_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
 	uint16_t pkey_index;
-	uint8_t	 port_num;
-	bool	 sq_draining;
-	uint8_t	 en_sqd_async_notify;
+	uint8_t port_num;
+	bool sq_draining;
+	uint8_t en_sqd_async_notify;
 };
 /* enum ib_qp_attr_mask of the kernel (not in its uapi headers). */
 enum {
-	RXE_QP_STATE = 1 << 0, RXE_QP_CUR_STATE = 1 << 1,
-	RXE_QP_EN_SQD_ASYNC_NOTIFY = 1 << 2, RXE_QP_ACCESS_FLAGS = 1 << 3,
-	RXE_QP_PKEY_INDEX = 1 << 4, RXE_QP_PORT = 1 << 5, RXE_QP_QKEY = 1 << 6,
-	RXE_QP_AV = 1 << 7, RXE_QP_PATH_MTU = 1 << 8, RXE_QP_TIMEOUT = 1 << 9,
-	RXE_QP_RETRY_CNT = 1 << 10, RXE_QP_RNR_RETRY = 1 << 11,
-	RXE_QP_RQ_PSN = 1 << 12, RXE_QP_MAX_QP_RD_ATOMIC = 1 << 13,
-	RXE_QP_ALT_PATH = 1 << 14, RXE_QP_MIN_RNR_TIMER = 1 << 15,
-	RXE_QP_SQ_PSN = 1 << 16, RXE_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
-	RXE_QP_PATH_MIG_STATE = 1 << 18, RXE_QP_CAP = 1 << 19,
-	RXE_QP_DEST_QPN = 1 << 20, RXE_QP_RATE_LIMIT = 1 << 25,
+	RXE_QP_STATE = 1 << 0,
+	RXE_QP_CUR_STATE = 1 << 1,
+	RXE_QP_EN_SQD_ASYNC_NOTIFY = 1 << 2,
+	RXE_QP_ACCESS_FLAGS = 1 << 3,
+	RXE_QP_PKEY_INDEX = 1 << 4,
+	RXE_QP_PORT = 1 << 5,
+	RXE_QP_QKEY = 1 << 6,
+	RXE_QP_AV = 1 << 7,
+	RXE_QP_PATH_MTU = 1 << 8,
+	RXE_QP_TIMEOUT = 1 << 9,
+	RXE_QP_RETRY_CNT = 1 << 10,
+	RXE_QP_RNR_RETRY = 1 << 11,
+	RXE_QP_RQ_PSN = 1 << 12,
+	RXE_QP_MAX_QP_RD_ATOMIC = 1 << 13,
+	RXE_QP_ALT_PATH = 1 << 14,
+	RXE_QP_MIN_RNR_TIMER = 1 << 15,
+	RXE_QP_SQ_PSN = 1 << 16,
+	RXE_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
+	RXE_QP_PATH_MIG_STATE = 1 << 18,
+	RXE_QP_CAP = 1 << 19,
+	RXE_QP_DEST_QPN = 1 << 20,
+	RXE_QP_RATE_LIMIT = 1 << 25,
 };
 
 /* Pure check of a transition, from any thread: 0 or -EINVAL. */
-int rxe_qp_modify_check(enum rxe_qp_type type, enum rxe_qp_state cur,
-			enum rxe_qp_state next, uint32_t attr_mask);
+int rxe_qp_modify_check(enum rxe_qp_type type, enum rxe_qp_state cur, enum rxe_qp_state next,
+			uint32_t attr_mask);
 
-int rxe_qp_create(struct rxe_engine *e, struct rxe_hca *hca,
-		  const struct rxe_qp_init *init, struct rxe_qp **out);
+int rxe_qp_create(struct rxe_engine *e, struct rxe_hca *hca, const struct rxe_qp_init *init,
+		  struct rxe_qp **out);
 int rxe_qp_modify(struct rxe_qp *qp, const struct rxe_qp_attr *attr, uint32_t mask);
 void rxe_qp_query(struct rxe_qp *qp, struct rxe_qp_attr *attr);
 /* Stops it now; ops->qp_released follows (also at once, from within). */
@@ -486,7 +538,7 @@ struct rxe_engine_params {
 };
 
 struct rxe_engine *rxe_engine_new(const struct rxe_engine_ops *ops, void *ctx);
-void rxe_engine_free(struct rxe_engine *e);	/* no QP is left */
+void rxe_engine_free(struct rxe_engine *e); /* no QP is left */
 struct rxe_engine_params *rxe_engine_params(struct rxe_engine *e);
 /* Monotonic; set before each of the calls below. */
 void rxe_engine_set_now(struct rxe_engine *e, uint64_t now_ns);

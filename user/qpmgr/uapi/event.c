@@ -15,7 +15,7 @@
 
 #include "log.h"
 
-#define OVERFLOW_MAX (1u << 20)	/* bytes; a program that reads none loses more */
+#define OVERFLOW_MAX (1u << 20) /* bytes; a program that reads none loses more */
 
 /* A read end with an open file description of its own: O_NONBLOCK is ours. */
 static int reopen_reader(int fd)
@@ -125,7 +125,7 @@ void uchannel_free(struct uchannel *ch)
 	kicked = ch->kicked;
 	pthread_mutex_unlock(&ch->lock);
 	if (kicked)
-		return;		/* kick_cb() comes and frees it */
+		return; /* kick_cb() comes and frees it */
 	pthread_mutex_destroy(&ch->lock);
 	free(ch->overflow);
 	free(ch);
@@ -163,7 +163,8 @@ void uchannel_send(struct uchannel *ch, const void *record, uint32_t *sent)
 		(*sent)++;
 	else
 		log_warn("queueing an event: its program left %zu bytes of events unread; "
-			 "this one is lost", ch->overflow_len);
+			 "this one is lost",
+			 ch->overflow_len);
 	if (ch->overflow_len && !ch->draining && !ch->kicked)
 		kick = ch->kicked = true;
 	pthread_mutex_unlock(&ch->lock);
@@ -198,7 +199,7 @@ uint32_t uchannel_take_back(struct uchannel *ch, uint64_t element)
 	}
 	for (at = 0; at < len; at += ch->record)
 		if (write(ch->wfd, keep + at, ch->record) < 0)
-			break;		/* cannot be: it came out of this pipe */
+			break; /* cannot be: it came out of this pipe */
 	for (at = 0; at < ch->overflow_len;) {
 		memcpy(&e, ch->overflow + at, sizeof(e));
 		if (e != element) {

@@ -36,22 +36,22 @@ struct queued {
 struct conn {
 	TAILQ_ENTRY(conn) link;
 	struct rxe_watch watch;
-	struct rxe_peer *peer;	/* the context's once there is one */
+	struct rxe_peer *peer; /* the context's once there is one */
 	struct uctx *ctx;
 	struct ucma_file *cm;
-	bool busy;		/* a request is being answered */
-	bool held;		/* conn_close() is at work on it */
-	bool closed;		/* the client is gone; freed when neither of these */
-	uint16_t type;		/* of the request under way */
-	int reply_fd;		/* where its answer goes; -1: this connection */
-	TAILQ_HEAD(, queued) out;	/* replies that wait for room in the socket */
+	bool busy;		  /* a request is being answered */
+	bool held;		  /* conn_close() is at work on it */
+	bool closed;		  /* the client is gone; freed when neither of these */
+	uint16_t type;		  /* of the request under way */
+	int reply_fd;		  /* where its answer goes; -1: this connection */
+	TAILQ_HEAD(, queued) out; /* replies that wait for room in the socket */
 };
 
 struct rxe_server {
 	struct rxe_watch listen;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	TAILQ_HEAD(, conn) conns;
-	uint8_t buf[RXE_IPC_MAX_LEN];	/* the request being read */
+	uint8_t buf[RXE_IPC_MAX_LEN]; /* the request being read */
 };
 
 static struct rxe_server *the_server(void)
@@ -95,7 +95,8 @@ static void send_reply(struct conn *c, int status, uint16_t flags, const void *b
 	if (c->closed && c->reply_fd < 0)
 		return;
 	if (TAILQ_EMPTY(&c->out))
-		err = rxe_ipc_send(reply_socket(c), h, &iov, len ? 1 : 0, fds, nr_fds, MSG_DONTWAIT);
+		err = rxe_ipc_send(reply_socket(c), h, &iov, len ? 1 : 0, fds, nr_fds,
+				   MSG_DONTWAIT);
 	if (err == -EAGAIN && c->reply_fd < 0 && !nr_fds)
 		enqueue(c, &h, bytes, len);
 	else if (err && err != -EPIPE && err != -ECONNRESET && c->peer)
@@ -175,8 +176,8 @@ static void conn_close(struct conn *c)
 		ucma_close(c->cm);
 	c->cm = NULL;
 	if (ctx) {
-		c->held = true;		/* a waiting command is answered in here */
-		c->peer = NULL;		/* goes with the context */
+		c->held = true; /* a waiting command is answered in here */
+		c->peer = NULL; /* goes with the context */
 		uctx_close(ctx);
 		c->held = false;
 	}
@@ -197,9 +198,10 @@ static int req_open(struct conn *c, struct rxe_ipc_msg *m)
 	if (m->hdr.len < sizeof(*in) || m->nr_fds < 2 || c->ctx || c->cm)
 		return -EINVAL;
 	if (in->version != RXE_IPC_VERSION) {
-		log_warn("opening a device for process %d (%s): its library speaks version %u, this "
-			 "rxed %u; restart rxed or the program with matching builds",
-			 c->peer->pid, c->peer->comm, in->version, RXE_IPC_VERSION);
+		log_warn(
+			"opening a device for process %d (%s): its library speaks version %u, this "
+			"rxed %u; restart rxed or the program with matching builds",
+			c->peer->pid, c->peer->comm, in->version, RXE_IPC_VERSION);
 		return -EPROTO;
 	}
 	dev = rxe_dev_by_minor((uint32_t)in->uverbs_minor);
@@ -455,8 +457,10 @@ int rxe_server_start(const char *rundir, struct rxe_server **out, char *err, siz
 	fd = rxe_ipc_connect(rundir);
 	if (fd >= 0) {
 		close(fd);
-		snprintf(err, errlen, "another rxed answers in %s: stop it, or give this one a "
-			 "--rundir of its own", rundir);
+		snprintf(err, errlen,
+			 "another rxed answers in %s: stop it, or give this one a "
+			 "--rundir of its own",
+			 rundir);
 		return -EADDRINUSE;
 	}
 	s = calloc(1, sizeof(*s));
@@ -464,7 +468,7 @@ int rxe_server_start(const char *rundir, struct rxe_server **out, char *err, siz
 		return -ENOMEM;
 	TAILQ_INIT(&s->conns);
 	snprintf(s->path, sizeof(s->path), "%s/" RXE_SOCKET_NAME, rundir);
-	unlink(s->path);	/* of a dead one: nobody answered */
+	unlink(s->path); /* of a dead one: nobody answered */
 	s->listen.fd = rxe_ipc_listen(rundir, BACKLOG);
 	s->listen.cb = accept_cb;
 	s->listen.events = EPOLLIN;

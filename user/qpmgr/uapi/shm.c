@@ -18,7 +18,7 @@ static int sealed_memfd(size_t size)
 {
 	int fd = memfd_create("rxe-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
 
-	if (fd < 0 && errno == EINVAL)	/* before 6.3 */
+	if (fd < 0 && errno == EINVAL) /* before 6.3 */
 		fd = memfd_create("rxe-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
@@ -71,7 +71,7 @@ int uverbs_mmap(struct uctx *ctx, uint64_t offset, uint64_t length, int *fd)
 {
 	struct ushm *s;
 
-	TAILQ_FOREACH(s, &ctx->shms, link)
+	TAILQ_FOREACH (s, &ctx->shms, link)
 		if (s->offset == offset && s->fd >= 0)
 			break;
 	if (!s || length > s->size)

@@ -32,8 +32,8 @@ static void line(void *arg, const char *name, uint64_t value)
 {
 	struct report *r = arg;
 
-	r->len += (size_t)snprintf(r->text + r->len, sizeof(r->text) - r->len, "%s %s %" PRIu64 "\n",
-				   r->scope, name, value);
+	r->len += (size_t)snprintf(r->text + r->len, sizeof(r->text) - r->len,
+				   "%s %s %" PRIu64 "\n", r->scope, name, value);
 	if (r->len >= FLUSH_AT) {
 		r->put(r->arg, r->text, r->len);
 		r->len = 0;
@@ -64,7 +64,7 @@ static void device(struct report *r, const struct rxe_dev *dev)
 	for (int i = 0; i < RXE_HW_COUNT; i++)
 		line(r, hw_names[i], rxe_dev_counter(dev, i));
 	snprintf(below, sizeof(below), "%s/%s", dev->name, dev->dp_ops->name);
-	r->scope = below;	/* its names may be the transport's too */
+	r->scope = below; /* its names may be the transport's too */
 	dev->dp_ops->stats(dev->dp, line, r);
 }
 
@@ -74,7 +74,7 @@ void rxe_stat_report(const struct rxe_peer *peer,
 	struct report r = {.put = put, .arg = arg};
 	struct rxe_dev *dev;
 
-	TAILQ_FOREACH(dev, &rxed.devs, link)
+	TAILQ_FOREACH (dev, &rxed.devs, link)
 		if (rxe_dev_visible(dev, peer->ns))
 			device(&r, dev);
 	if (r.len)

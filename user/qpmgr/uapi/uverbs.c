@@ -21,17 +21,21 @@ struct command {
 	uint32_t number;
 	const char *name;
 	ucmd_handler handler;
-	uint16_t in;		/* least core input, bytes */
-	uint16_t out;		/* core response, bytes; 0: none */
-	bool	 before_open;	/* allowed before GET_CONTEXT */
+	uint16_t in;	  /* least core input, bytes */
+	uint16_t out;	  /* core response, bytes; 0: none */
+	bool before_open; /* allowed before GET_CONTEXT */
 };
 
 #define IN(s)  sizeof(struct ib_uverbs_##s)
 #define OUT(s) sizeof(struct ib_uverbs_##s##_resp)
-#define CMD(NUM, fn, in, out) \
-	{IB_USER_VERBS_CMD_##NUM, #NUM, ucmd_##fn, in, out, false}
-#define CMD_EX(NUM, fn, in, out) \
-	{EX(IB_USER_VERBS_EX_CMD_##NUM), "EX_" #NUM, ucmd_ex_##fn, in, out, false}
+#define CMD(NUM, fn, in, out)                                            \
+	{                                                                \
+		IB_USER_VERBS_CMD_##NUM, #NUM, ucmd_##fn, in, out, false \
+	}
+#define CMD_EX(NUM, fn, in, out)                                                         \
+	{                                                                                \
+		EX(IB_USER_VERBS_EX_CMD_##NUM), "EX_" #NUM, ucmd_ex_##fn, in, out, false \
+	}
 
 static const struct command commands[] = {
 	{IB_USER_VERBS_CMD_GET_CONTEXT, "GET_CONTEXT", ucmd_get_context, IN(get_context),
@@ -84,12 +88,12 @@ struct carrier {
 	struct ucmd cmd;
 	ureply reply;
 	void *arg;
-	uint16_t core_out;	/* the row's response size */
-	size_t core_room;	/* what the caller has room for */
+	uint16_t core_out; /* the row's response size */
+	size_t core_room;  /* what the caller has room for */
 	size_t uhw_room;
 	bool ioctl;
-	uint16_t core_attr, uhw_attr;	/* ioctl: indices of the attributes */
-	_Alignas(8) uint8_t bytes[];	/* the input, kept for deferred handlers */
+	uint16_t core_attr, uhw_attr; /* ioctl: indices of the attributes */
+	_Alignas(8) uint8_t bytes[];  /* the input, kept for deferred handlers */
 };
 
 static void reply_write(struct carrier *c)
@@ -140,10 +144,11 @@ void ucmd_finish(struct ucmd *cmd, int status)
 
 int uverbs_limit(const struct ucmd *cmd, const char *what, const char *limit, uint32_t value)
 {
-	log_warn("making %s on device %s for process %d (%s): all %s = %u are in use; where it is a "
-		 "tunable, raise it with `rxe param set %s N` and make the device anew",
-		 what, cmd->ctx->dev->name, cmd->ctx->peer->pid, cmd->ctx->peer->comm, limit, value,
-		 limit);
+	log_warn(
+		"making %s on device %s for process %d (%s): all %s = %u are in use; where it is a "
+		"tunable, raise it with `rxe param set %s N` and make the device anew",
+		what, cmd->ctx->dev->name, cmd->ctx->peer->pid, cmd->ctx->peer->comm, limit, value,
+		limit);
 	return -ENOMEM;
 }
 

@@ -25,16 +25,16 @@
  * the unread events of a destroyed object can vanish, as in the kernel.
  */
 struct uchannel {
-	uint32_t record;	/* bytes: 8 (completion) or 16 (asynchronous) */
-	int	 rfd;		/* our own read end */
-	int	 wfd;
-	pthread_mutex_t lock;	/* below, and *sent of uchannel_send() */
-	uint8_t	*overflow;	/* records that did not fit into the pipe */
-	size_t	 overflow_len, overflow_room;
-	struct rxe_watch drain;	/* for room in the pipe */
-	bool	 draining;
+	uint32_t record; /* bytes: 8 (completion) or 16 (asynchronous) */
+	int rfd;	 /* our own read end */
+	int wfd;
+	pthread_mutex_t lock; /* below, and *sent of uchannel_send() */
+	uint8_t *overflow;    /* records that did not fit into the pipe */
+	size_t overflow_len, overflow_room;
+	struct rxe_watch drain; /* for room in the pipe */
+	bool draining;
 	struct rxe_task kick;
-	bool	 kicked;
+	bool kicked;
 };
 
 /* *client_fd: the end for the program; the caller sends and closes it. */
@@ -50,45 +50,70 @@ uint32_t uchannel_take_back(struct uchannel *ch, uint64_t element);
 /* One sealed memfd, mapped here and, once, by the client. */
 struct ushm {
 	TAILQ_ENTRY(ushm) link;
-	uint64_t offset;	/* the mmap() offset that names it */
-	size_t	 size;		/* bytes, whole pages */
-	void	*map;
-	int	 fd;		/* -1 once the client has it */
+	uint64_t offset; /* the mmap() offset that names it */
+	size_t size;	 /* bytes, whole pages */
+	void *map;
+	int fd; /* -1 once the client has it */
 };
 TAILQ_HEAD(ushm_list, ushm);
 
-#define RXE_COMP_VECTORS 1	/* as the driver */
+#define RXE_COMP_VECTORS 1 /* as the driver */
 
 /* ---- objects ---------------------------------------------------------------- */
 
-enum uobj_kind { UOBJ_PD, UOBJ_MR, UOBJ_MW, UOBJ_CHANNEL, UOBJ_CQ, UOBJ_QP, UOBJ_AH, UOBJ_SRQ, UOBJ_KINDS };
+enum uobj_kind {
+	UOBJ_PD,
+	UOBJ_MR,
+	UOBJ_MW,
+	UOBJ_CHANNEL,
+	UOBJ_CQ,
+	UOBJ_QP,
+	UOBJ_AH,
+	UOBJ_SRQ,
+	UOBJ_KINDS
+};
 
 struct uctx;
 
 struct uobj {
 	enum uobj_kind kind;
 	uint32_t handle;
-	uint32_t uses;		/* objects that need this one: destroy says EBUSY */
+	uint32_t uses; /* objects that need this one: destroy says EBUSY */
 	uint64_t user_handle;
 	struct uctx *ctx;
 };
 
-struct uchan { struct uobj o; struct uchannel *ch; bool closed; };
-struct upd { struct uobj o; uint32_t pdn; };
+struct uchan {
+	struct uobj o;
+	struct uchannel *ch;
+	bool closed;
+};
+struct upd {
+	struct uobj o;
+	uint32_t pdn;
+};
 struct umr {
 	struct uobj o;
 	struct upd *pd;
 	struct rxe_mr *mr;
-	uint64_t start, length, iova;	/* as registered last */
+	uint64_t start, length, iova; /* as registered last */
 	uint32_t access;
 };
-struct umw { struct uobj o; struct upd *pd; struct rxe_mw *mw; };
-struct uah { struct uobj o; struct upd *pd; uint32_t ah_num; };
+struct umw {
+	struct uobj o;
+	struct upd *pd;
+	struct rxe_mw *mw;
+};
+struct uah {
+	struct uobj o;
+	struct upd *pd;
+	uint32_t ah_num;
+};
 
 struct ucq {
 	struct uobj o;
 	struct rxe_cq *cq;
-	struct uchan *channel;		/* NULL: polled only */
+	struct uchan *channel; /* NULL: polled only */
 	struct ushm *ring;
 	uint32_t comp_sent, async_sent;
 };
@@ -109,45 +134,45 @@ struct uqp {
 	struct uobj o;
 	struct upd *pd;
 	struct ucq *scq, *rcq;
-	struct usrq *srq;		/* NULL: a receive queue of its own */
+	struct usrq *srq; /* NULL: a receive queue of its own */
 	struct rxe_qp *qp;
 	struct rxe_worker *worker;
 	struct rxe_db_entry db;
 	struct ushm *sq, *rq;
 	uint32_t qpn;
 	enum rxe_qp_type type;
-	bool	 sq_sig_all;
+	bool sq_sig_all;
 	struct rxe_qp_geometry geo;
-	struct rxe_route *route;	/* of the current address vector */
-	union rxe_ip peer;		/* its destination */
-	LIST_HEAD(, umcast) mcast;	/* groups that it is in */
+	struct rxe_route *route;   /* of the current address vector */
+	union rxe_ip peer;	   /* its destination */
+	LIST_HEAD(, umcast) mcast; /* groups that it is in */
 	uint32_t async_sent;
-	uint32_t ece_options;		/* what both ends know, once they agreed */
-	bool	 dying;
-	struct ucmd *destroy_cmd;	/* answered when the QP is released */
+	uint32_t ece_options; /* what both ends know, once they agreed */
+	bool dying;
+	struct ucmd *destroy_cmd; /* answered when the QP is released */
 	struct rxe_task released;
 };
 
 struct uhandles {
-	void **slot;		/* struct uobj *, by handle */
+	void **slot; /* struct uobj *, by handle */
 	uint32_t room, next, count;
 };
 
 struct uctx {
 	TAILQ_ENTRY(uctx) link;
 	struct rxe_dev *dev;
-	struct rxe_peer *peer;		/* the connection's */
+	struct rxe_peer *peer; /* the connection's */
 	struct rxe_mem *mem;
-	bool	 opened;		/* GET_CONTEXT was done */
-	bool	 dead;			/* its device is gone: EIO for all but close */
-	bool	 closing;
+	bool opened; /* GET_CONTEXT was done */
+	bool dead;   /* its device is gone: EIO for all but close */
+	bool closing;
 	struct uhandles handles[UOBJ_KINDS];
 	struct uchannel *async;
 	struct ushm_list shms;
 	uint64_t next_offset;
 	struct ushm *db_mem;
-	int	 db_memfd;
-	struct rxe_doorbell *doorbells;	/* one per worker */
+	int db_memfd;
+	struct rxe_doorbell *doorbells; /* one per worker */
 	uint32_t async_sent;		/* events that belong to no object */
 	uint32_t holds;			/* what must end before the context can */
 	struct ucmd *waiting;		/* for a neighbour */
@@ -161,21 +186,21 @@ struct uctx {
 struct ucmd {
 	struct uctx *ctx;
 	const char *name;
-	const void *in;		/* core structure, in_len bytes (at least the row's) */
-	size_t	 in_len;
+	const void *in; /* core structure, in_len bytes (at least the row's) */
+	size_t in_len;
 	const void *uhw_in;
-	size_t	 uhw_in_len;
-	uint8_t	 out[UCMD_OUT_MAX];	/* core response, zeroed */
-	size_t	 out_len;	/* set by the handler when not the row's size */
-	uint8_t	 uhw_out[64];
-	size_t	 uhw_out_len;	/* set by the handler */
-	int	 fd;		/* descriptor for the client, or -1; closed after */
+	size_t uhw_in_len;
+	uint8_t out[UCMD_OUT_MAX]; /* core response, zeroed */
+	size_t out_len;		   /* set by the handler when not the row's size */
+	uint8_t uhw_out[64];
+	size_t uhw_out_len; /* set by the handler */
+	int fd;		    /* descriptor for the client, or -1; closed after */
 	uint32_t fd_offset, channel_id;
-	void	*priv;		/* a deferred handler's own */
-	void	(*route_then)(struct ucmd *cmd, int err, struct rxe_route *route);
-	struct rxe_mr *idle_mr;	/* ucmd_when_idle() */
+	void *priv; /* a deferred handler's own */
+	void (*route_then)(struct ucmd *cmd, int err, struct rxe_route *route);
+	struct rxe_mr *idle_mr; /* ucmd_when_idle() */
 	struct rxe_timer idle_timer;
-	void	*carrier;
+	void *carrier;
 };
 
 /* 0, negative errno, or -EINPROGRESS: ucmd_finish() follows. */
@@ -190,8 +215,7 @@ int ucmd_when_idle(struct ucmd *cmd, struct rxe_mr *old);
 int uverbs_limit(const struct ucmd *cmd, const char *what, const char *limit, uint32_t value);
 
 /* Contexts, as server.c sees them. */
-int uctx_open(struct rxe_dev *dev, struct rxe_peer *peer, int memfd, int mapsfd,
-	      struct uctx **out);
+int uctx_open(struct rxe_dev *dev, struct rxe_peer *peer, int memfd, int mapsfd, struct uctx **out);
 /* Takes over peer; frees itself when its QPs are gone. */
 void uctx_close(struct uctx *ctx);
 /*
@@ -261,8 +285,8 @@ void umw_destroy(struct umw *mw);
 void uah_destroy(struct uah *ah);
 void ucq_destroy(struct ucq *cq);
 void usrq_destroy(struct usrq *srq);
-void uqp_destroy(struct uqp *qp, struct ucmd *cmd);	/* cmd may be NULL */
-void uqp_detach_all(struct uqp *qp);	/* from its multicast groups */
+void uqp_destroy(struct uqp *qp, struct ucmd *cmd); /* cmd may be NULL */
+void uqp_detach_all(struct uqp *qp);		    /* from its multicast groups */
 /* Ends one of ctx->holds; the context may have waited for it. */
 void uctx_unhold(struct uctx *ctx);
 

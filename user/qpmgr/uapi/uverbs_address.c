@@ -18,10 +18,11 @@ static bool is_v4(const union rxe_ip *ip)
 int uaddr_check_grh(struct ucmd *cmd, bool is_global, uint8_t port_num)
 {
 	if (!is_global) {
-		log_warn("addressing a peer from device %s for process %d (%s): the address has no "
-			 "GRH, which RoCE needs; give the program a GID index (often `-g N`, perftest "
-			 "`-x N`) of those that `ibv_devinfo -v` lists",
-			 cmd->ctx->dev->name, cmd->ctx->peer->pid, cmd->ctx->peer->comm);
+		log_warn(
+			"addressing a peer from device %s for process %d (%s): the address has no "
+			"GRH, which RoCE needs; give the program a GID index (often `-g N`, perftest "
+			"`-x N`) of those that `ibv_devinfo -v` lists",
+			cmd->ctx->dev->name, cmd->ctx->peer->pid, cmd->ctx->peer->comm);
 		return -EINVAL;
 	}
 	return port_num == 1 ? 0 : -EINVAL;
@@ -44,9 +45,10 @@ int uaddr_from_gid(struct uctx *ctx, const uint8_t dgid[16], uint8_t sgid_index,
 	}
 	e = &ctx->dev->gids[sgid_index];
 	if (is_v4(&e->ip) != is_v4(&addr->dip)) {
-		log_warn("addressing GID %s on device %s for process %d (%s): its own GID index %u is "
-			 "of the other IP version; give both ends a GID of the same version",
-			 text, ctx->dev->name, ctx->peer->pid, ctx->peer->comm, sgid_index);
+		log_warn(
+			"addressing GID %s on device %s for process %d (%s): its own GID index %u is "
+			"of the other IP version; give both ends a GID of the same version",
+			text, ctx->dev->name, ctx->peer->pid, ctx->peer->comm, sgid_index);
 		return -EINVAL;
 	}
 	addr->sip = e->ip;
@@ -144,8 +146,7 @@ static void ah_resolved(struct ucmd *cmd, int err, struct rxe_route *route)
  */
 static bool to_self(const struct ucmd *cmd, const struct ib_uverbs_ah_attr *attr)
 {
-	return !attr->is_global && !attr->dlid &&
-	       ucma_serves(cmd->ctx->dev, cmd->ctx->peer->pid);
+	return !attr->is_global && !attr->dlid && ucma_serves(cmd->ctx->dev, cmd->ctx->peer->pid);
 }
 
 static int own_address(const struct rxe_dev *dev, struct rxe_address *addr)

@@ -171,11 +171,11 @@ out_free:
 	return err;
 }
 
-#define DESTROY_ALL(ctx, kind, type, destroy) \
-	do { \
-		type *o_; \
+#define DESTROY_ALL(ctx, kind, type, destroy)        \
+	do {                                         \
+		type *o_;                            \
 		while ((o_ = uobj_first(ctx, kind))) \
-			destroy(o_); \
+			destroy(o_);                 \
 	} while (0)
 
 static void uctx_free(struct uctx *ctx)
@@ -240,7 +240,7 @@ void rxe_uverbs_dev_event(struct rxe_dev *dev, enum rxe_event_kind kind)
 {
 	struct uctx *ctx;
 
-	TAILQ_FOREACH(ctx, &contexts, link)
+	TAILQ_FOREACH (ctx, &contexts, link)
 		if (ctx->dev == dev)
 			uctx_port_event(ctx, kind);
 }
@@ -254,7 +254,7 @@ void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 	struct uctx *ctx;
 
 	ucma_dev_gone(dev);
-	TAILQ_FOREACH(ctx, &contexts, link) {
+	TAILQ_FOREACH (ctx, &contexts, link) {
 		if (ctx->dev != dev || ctx->dead)
 			continue;
 		ctx->dead = true;

@@ -128,7 +128,7 @@ int ucmd_ex_create_cq(struct ucmd *cmd)
 
 	if (in->comp_mask || in->reserved)
 		return -EINVAL;
-	if (in->flags)	/* timestamps: the driver has none either */
+	if (in->flags) /* timestamps: the driver has none either */
 		return -EOPNOTSUPP;
 	r->response_length = sizeof(*r);
 	return create(cmd, &req, &r->base);
@@ -160,12 +160,10 @@ int ucmd_destroy_cq(struct ucmd *cmd)
 	/* The program waits until it has acknowledged what it has read. */
 	r->comp_events_reported = cq->comp_sent;
 	if (cq->channel)
-		r->comp_events_reported -=
-			uchannel_take_back(cq->channel->ch, cq->o.user_handle);
+		r->comp_events_reported -= uchannel_take_back(cq->channel->ch, cq->o.user_handle);
 	r->async_events_reported = cq->async_sent;
 	if (cmd->ctx->async)
-		r->async_events_reported -=
-			uchannel_take_back(cmd->ctx->async, cq->o.user_handle);
+		r->async_events_reported -= uchannel_take_back(cmd->ctx->async, cq->o.user_handle);
 	ucq_destroy(cq);
 	return 0;
 }

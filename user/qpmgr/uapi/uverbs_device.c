@@ -14,15 +14,15 @@
 #include "log.h"
 #include "uapi/device_attr.h"
 
-#define VENDOR_ID	0xffffffu	/* rxe's: none */
-#define PAGE_SIZE_CAP	0xfffff000u
-#define MAX_MSG_SIZE	0x80000000u	/* 2^31 (C9-94) */
-#define MAX_PKEYS	64
-#define CA_ACK_DELAY	15
-#define IB_ATOMIC_HCA	1
+#define VENDOR_ID	    0xffffffu /* rxe's: none */
+#define PAGE_SIZE_CAP	    0xfffff000u
+#define MAX_MSG_SIZE	    0x80000000u /* 2^31 (C9-94) */
+#define MAX_PKEYS	    64
+#define CA_ACK_DELAY	    15
+#define IB_ATOMIC_HCA	    1
 #define LINK_LAYER_ETHERNET 2
-#define WIDTH_1X	1
-#define SPEED_FDR10	8		/* 10 Gb/s, as the driver says of a plain netdev */
+#define WIDTH_1X	    1
+#define SPEED_FDR10	    8 /* 10 Gb/s, as the driver says of a plain netdev */
 
 int uctx_get_context(struct uctx *ctx)
 {
@@ -31,9 +31,10 @@ int uctx_get_context(struct uctx *ctx)
 	if (ctx->opened)
 		return -EINVAL;
 	if (dev->nr_contexts >= dev->hca.limits.max_ucontext) {
-		log_warn("opening device %s for process %d (%s): all max_ucontext = %u contexts are "
-			 "in use; raise it with `rxe param set max_ucontext N` and make the device anew",
-			 dev->name, ctx->peer->pid, ctx->peer->comm, dev->hca.limits.max_ucontext);
+		log_warn(
+			"opening device %s for process %d (%s): all max_ucontext = %u contexts are "
+			"in use; raise it with `rxe param set max_ucontext N` and make the device anew",
+			dev->name, ctx->peer->pid, ctx->peer->comm, dev->hca.limits.max_ucontext);
 		return -ENOMEM;
 	}
 	dev->nr_contexts++;
@@ -84,7 +85,7 @@ static void fill_device(const struct rxe_dev *dev, struct ib_uverbs_query_device
 	r->max_pd = l->max_pd;
 	r->max_qp_rd_atom = l->max_rd_atomic;
 	r->max_qp_init_rd_atom = l->max_rd_atomic;
-	r->max_res_rd_atom = 0x3f000;	/* the driver's */
+	r->max_res_rd_atom = 0x3f000; /* the driver's */
 	r->atomic_cap = IB_ATOMIC_HCA;
 	r->max_mw = l->max_mw;
 	r->max_mcast_grp = l->max_mcast_grp;
@@ -126,7 +127,7 @@ void uverbs_fill_port(const struct rxe_dev *dev, struct ib_uverbs_query_port_res
 	r->gid_tbl_len = RXE_GID_TBL_LEN;
 	r->pkey_tbl_len = 1;
 	r->state = rxe_dev_port_state(dev);
-	r->max_mtu = 5;			/* IB_MTU_4096 */
+	r->max_mtu = 5; /* IB_MTU_4096 */
 	r->active_mtu = (uint8_t)rxe_mtu_to_enum(dev->hca.mtu);
 	r->max_vl_num = 1;
 	r->active_width = WIDTH_1X;

@@ -31,8 +31,8 @@ int uioctl_parse(struct uioctl *req, const void *payload, size_t len)
 	for (int i = 0; i < req->hdr->num_attrs; i++) {
 		const struct rxe_ipc_attr *a = &req->attrs[i];
 
-		if (a->data_off && (a->data_off < attrs_end || a->data_off > len ||
-				    a->len > len - a->data_off))
+		if (a->data_off &&
+		    (a->data_off < attrs_end || a->data_off > len || a->len > len - a->data_off))
 			return -EINVAL;
 	}
 	return 0;
@@ -105,7 +105,7 @@ void uioctl_put(struct uioctl_reply *r, uint16_t id, uint16_t index, const void 
 	}
 	a->kind = RXE_ATTR_BYTES;
 	a->len = (uint16_t)len;
-	a->data_off = (uint32_t)r->used;	/* made absolute in uioctl_send() */
+	a->data_off = (uint32_t)r->used; /* made absolute in uioctl_send() */
 	memcpy(r->bytes + r->used, p, len);
 	r->used += (len + 7) & ~(size_t)7;
 }
@@ -167,7 +167,8 @@ static int device_get_context(struct uctx *ctx, const struct uioctl *req, struct
 	if (err)
 		return err;
 	if (uioctl_attr(req, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS))
-		put_out(r, req, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors, sizeof(vectors));
+		put_out(r, req, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
+			sizeof(vectors));
 	if (uioctl_attr(req, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT))
 		put_out(r, req, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, &core, sizeof(core));
 	return 0;
@@ -242,15 +243,14 @@ static int device_query_gid_table(struct uctx *ctx, const struct uioctl *req,
 		memcpy(table + n++ * size, &e, size < sizeof(e) ? size : sizeof(e));
 	}
 	err = put_out(r, req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, table, n * size);
-	return err ? err : put_out(r, req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &n,
-				   sizeof(n));
+	return err ? err
+		   : put_out(r, req, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &n, sizeof(n));
 }
 
 static int async_event_alloc(struct uctx *ctx, const struct uioctl *req, struct uioctl_reply *r,
 			     int *fd)
 {
-	const struct rxe_ipc_attr *a =
-		uioctl_attr(req, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE);
+	const struct rxe_ipc_attr *a = uioctl_attr(req, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE);
 	int err;
 
 	if (!a)

@@ -9,7 +9,7 @@
 #include "kernel_compat.h"
 #include "log.h"
 
-#define RECHECK_NS 200000	/* while copies of a region run out */
+#define RECHECK_NS 200000 /* while copies of a region run out */
 
 static uint32_t next_pdn = 1;
 
@@ -52,12 +52,12 @@ int ucmd_dealloc_pd(struct ucmd *cmd)
 	return 0;
 }
 
-#define ACCESS_WRITES \
+#define ACCESS_WRITES                                                   \
 	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE | \
 	 IB_UVERBS_ACCESS_REMOTE_ATOMIC)
 #define ACCESS_REMOTE_WRITES (IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC)
-#define ACCESS_KNOWN \
-	(ACCESS_WRITES | IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_MW_BIND | \
+#define ACCESS_KNOWN                                                                           \
+	(ACCESS_WRITES | IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_MW_BIND |             \
 	 IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB | \
 	 RXE_ACCESS_FLUSH_GLOBAL | RXE_ACCESS_FLUSH_PERSISTENT | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 #define ACCESS_NOT_OFFERED \
@@ -106,7 +106,8 @@ int ucmd_reg_mr(struct ucmd *cmd)
 	if (!mr)
 		return -ENOMEM;
 	err = rxe_mr_create(&cmd->ctx->dev->hca, pd->pdn, cmd->ctx->mem, in->start, in->length,
-			    in->hca_va, in->access_flags & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE, &mr->mr);
+			    in->hca_va, in->access_flags & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE,
+			    &mr->mr);
 	if (err)
 		goto out_free;
 	err = uobj_add(cmd->ctx, UOBJ_MR, &mr->o);
@@ -173,7 +174,7 @@ int ucmd_when_idle(struct ucmd *cmd, struct rxe_mr *old)
 
 int ucmd_dereg_mr(struct ucmd *cmd)
 {
-	const uint32_t *handle = cmd->in;	/* struct ib_uverbs_dereg_mr */
+	const uint32_t *handle = cmd->in; /* struct ib_uverbs_dereg_mr */
 	struct umr *mr = uobj_find(cmd->ctx, UOBJ_MR, *handle);
 	struct rxe_mr *old;
 
@@ -189,7 +190,7 @@ int ucmd_dereg_mr(struct ucmd *cmd)
 
 /* ---- REREG_MR ----------------------------------------------------------------------- */
 
-#define REREG_TRANS  1u	/* enum ib_mr_rereg_flags */
+#define REREG_TRANS  1u /* enum ib_mr_rereg_flags */
 #define REREG_PD     2u
 #define REREG_ACCESS 4u
 

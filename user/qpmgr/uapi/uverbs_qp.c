@@ -13,14 +13,16 @@
 #include "log.h"
 
 #define BLOCK_SELF_LB	IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
-#define QKEY_PRIVILEGED 0x80000000u	/* QP1's, and all with the top bit set */
+#define QKEY_PRIVILEGED 0x80000000u /* QP1's, and all with the top bit set */
 
 /* ---- steering ------------------------------------------------------------------- */
 
 static uint8_t op_class(enum rxe_qp_type type)
 {
 	static const uint8_t class[] = {
-		[RXE_QPT_RC] = RXE_CLASS_RC, [RXE_QPT_UC] = RXE_CLASS_UC, [RXE_QPT_UD] = RXE_CLASS_UD,
+		[RXE_QPT_RC] = RXE_CLASS_RC,
+		[RXE_QPT_UC] = RXE_CLASS_UC,
+		[RXE_QPT_UD] = RXE_CLASS_UD,
 	};
 
 	return class[type];
@@ -45,7 +47,8 @@ static void open_doorbell(struct uqp *qp, bool open)
 static int steer(struct uqp *qp)
 {
 	enum rxe_qp_state s = rxe_qp_get_state(qp->qp);
-	bool receives = s == RXE_QPS_RTR || s == RXE_QPS_RTS || s == RXE_QPS_SQD || s == RXE_QPS_SQE;
+	bool receives =
+		s == RXE_QPS_RTR || s == RXE_QPS_RTS || s == RXE_QPS_SQD || s == RXE_QPS_SQE;
 	struct rxe_dev *dev = qp->o.ctx->dev;
 	bool connected = qp->type != RXE_QPT_UD;
 
@@ -103,7 +106,7 @@ static int check_create(struct ucmd *cmd, const struct ib_uverbs_ex_create_qp *i
 	struct rxe_dev *dev = cmd->ctx->dev;
 
 	if (in->qp_type != RXE_QPT_RC && in->qp_type != RXE_QPT_UC && in->qp_type != RXE_QPT_UD)
-		return -EOPNOTSUPP;	/* raw and XRC: as the driver */
+		return -EOPNOTSUPP; /* raw and XRC: as the driver */
 	if (in->create_flags & ~BLOCK_SELF_LB || in->comp_mask)
 		return -EOPNOTSUPP;
 	if (in->create_flags && in->qp_type != RXE_QPT_UD)
@@ -268,8 +271,7 @@ int uqp_set_flags(struct uctx *ctx, uint32_t qp_handle, uint32_t create_flags)
 		return -EIO;
 	if (create_flags & ~BLOCK_SELF_LB)
 		return -EOPNOTSUPP;
-	if (!qp || qp->dying || qp->type != RXE_QPT_UD ||
-	    rxe_qp_get_state(qp->qp) != RXE_QPS_RESET)
+	if (!qp || qp->dying || qp->type != RXE_QPT_UD || rxe_qp_get_state(qp->qp) != RXE_QPS_RESET)
 		return -EINVAL;
 	if (create_flags)
 		rxe_worker_call(qp->worker, block_on_worker, qp);
@@ -368,9 +370,10 @@ static int check_attr(const struct uqp *qp, const struct rxe_qp_attr *a, uint32_
 		return -EINVAL;
 	if (mask & RXE_QP_PATH_MTU &&
 	    (a->path_mtu < 1 || a->path_mtu > rxe_mtu_to_enum(dev->hca.mtu))) {
-		log_warn("QP %u of device %s: path MTU %u is above the port's %u; raise the MTU of %s "
-			 "or ask for less", qp->qpn, dev->name, 128u << a->path_mtu, dev->hca.mtu,
-			 dev->netdev);
+		log_warn(
+			"QP %u of device %s: path MTU %u is above the port's %u; raise the MTU of %s "
+			"or ask for less",
+			qp->qpn, dev->name, 128u << a->path_mtu, dev->hca.mtu, dev->netdev);
 		return -EINVAL;
 	}
 	if (mask & RXE_QP_QKEY && a->qkey & QKEY_PRIVILEGED && !qp->o.ctx->peer->net_raw)
@@ -507,8 +510,7 @@ static void answer_destroy(struct uqp *qp)
 
 	r->events_reported = qp->async_sent;
 	if (qp->o.ctx->async)
-		r->events_reported -=
-			uchannel_take_back(qp->o.ctx->async, qp->o.user_handle);
+		r->events_reported -= uchannel_take_back(qp->o.ctx->async, qp->o.user_handle);
 	ucmd_finish(qp->destroy_cmd, 0);
 }
 

@@ -128,8 +128,8 @@ int ucmd_create_xsrq(struct ucmd *cmd)
 static int check_modify(const struct usrq *srq, const struct ib_uverbs_modify_srq *in,
 			struct rxe_srq_geometry *geo)
 {
-	uint32_t limit = in->attr_mask & RXE_SRQ_LIMIT ? in->srq_limit
-						       : rxe_srq_get_limit(srq->srq);
+	uint32_t limit =
+		in->attr_mask & RXE_SRQ_LIMIT ? in->srq_limit : rxe_srq_get_limit(srq->srq);
 
 	*geo = srq->geo;
 	if (in->attr_mask & RXE_SRQ_MAX_WR &&
