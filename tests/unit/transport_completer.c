@@ -194,15 +194,62 @@ static void rnr(void **state)
 	bed_advance(b, 9999);
 	bed_nothing_sent(b);
 	bed_advance(b, 1);
-	expect_sends(b, 1, 3);
+	expect_sends(b, 1, 2);
 	bed_ack(b, PSN(1), RXE_AETH_RNR_NAK | 0);
 	bed_advance(b, 655359999);
 	bed_nothing_sent(b);
 	bed_advance(b, 1);
-	expect_sends(b, 1, 3);
+	expect_sends(b, 1, 2);
 	bed_ack(b, PSN(1), RXE_AETH_RNR_NAK | 1); /* rnr_retry was 2 */
 	bed_wc(&b->scq, 1, RXE_WC_RNR_RETRY_EXC_ERR);
 	bed_wc(&b->scq, 2, RXE_WC_WR_FLUSH_ERR);
+}
+
+/* One packet asks whether the peer is ready now; with its answer all goes on. */
+static void rnr_is_probed(void **state)
+{
+	struct bed *b = *state;
+
+	post_sends(b, 5);
+	expect_sends(b, 0, 5);
+	bed_ack(b, PSN(0), RXE_AETH_RNR_NAK | 1);
+	bed_advance(b, 10000);
+	expect_sends(b, 0, 1);
+	bed_ack(b, PSN(0), 0x1f);
+	bed_wc(&b->scq, 0, 0);
+	expect_sends(b, 1, 5);
+	bed_ack(b, PSN(3), RXE_AETH_RNR_NAK | 1); /* acknowledges 1 and 2 */
+	bed_wc(&b->scq, 1, 0);
+	bed_wc(&b->scq, 2, 0);
+	bed_advance(b, 10000);
+	expect_sends(b, 3, 4);
+	bed_advance(b, RTO); /* the probe was lost */
+	expect_sends(b, 3, 4);
+	bed_ack(b, PSN(3), 0x1f);
+	bed_wc(&b->scq, 3, 0);
+	expect_sends(b, 4, 5);
+}
+
+/* Of a long message, too: the rest of it follows the answer to its first packet. */
+static void rnr_in_a_long_message(void **state)
+{
+	struct sim_wr wr;
+	struct bed *b = *state;
+
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 64, 256 * 2 + 5);
+	bed_post(b, &wr);
+	bed_sent(b, RXE_OP_SEND_FIRST);
+	bed_sent(b, RXE_OP_SEND_MIDDLE);
+	bed_sent(b, RXE_OP_SEND_LAST);
+	bed_ack(b, PSN(0), RXE_AETH_RNR_NAK | 1);
+	bed_advance(b, 10000);
+	assert_true(bed_sent(b, RXE_OP_SEND_FIRST)->info.ack_req);
+	bed_nothing_sent(b);
+	bed_ack(b, PSN(0), 0x1f);
+	bed_sent(b, RXE_OP_SEND_MIDDLE);
+	bed_sent(b, RXE_OP_SEND_LAST);
+	bed_ack(b, PSN(2), 0x1f);
+	bed_wc(&b->scq, 64, 0);
 }
 
 static void rnr_without_end(void **state)
@@ -486,6 +533,8 @@ int main(void)
 		BED_TEST(progress_restores_the_retries),
 		cmocka_unit_test(no_timer_without_timeout),
 		BED_TEST(rnr),
+		BED_TEST(rnr_is_probed),
+		BED_TEST(rnr_in_a_long_message),
 		cmocka_unit_test(rnr_without_end),
 		cmocka_unit_test(fatal_naks),
 		BED_TEST(read_completes),

@@ -317,6 +317,8 @@ static void rx_rnr(struct rxe_qp *qp, const struct rxe_pktinfo *info)
 	}
 	rxe_req_drop_tx(qp);
 	qp->req.rnr_wait = true;
+	/* It may still have no WQE: one packet finds out, the rest would be dropped. */
+	comp->probing = true;
 	comp->timeout_at = UINT64_MAX;
 	rxe_deadline_arm(&qp->engine->timers, &qp->req.rnr, qp->engine->now + wait);
 }
