@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "loop.h"
+#include "mapping.h"
 #include "mem.h"
 #include "stalling_file.h"
 
@@ -240,6 +241,41 @@ static void registration_checks_the_mapping(void **state)
 	rxe_mem_put(m);
 }
 
+/* The mem fd itself would write, and read, whatever the protection. */
+static void copies_keep_to_what_the_mapping_allows_now(void **state)
+{
+	struct rxe_mem *m = open_own();
+	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rxe_range r = {(void *)m, (uintptr_t)p + 4064, 64};
+	char local[64] = "payload";
+	struct iovec v = {local, 64};
+	struct rxe_copy c;
+
+	(void)state;
+	c = one(RXE_COPY_WRITE, &r, &v);
+	assert_int_equal(copy_wait(&c), 0);
+	mprotect(p + 4096, 4096, PROT_READ);
+	if (!rxe_mapping_check_again(open("/proc/self/maps", O_RDONLY), (uintptr_t)p + 4096, 1,
+				     true))
+		skip(); /* this kernel cannot say */
+	strcpy(local, "another");
+	c = one(RXE_COPY_WRITE, &r, &v);
+	assert_int_equal(copy_wait(&c), -EFAULT);
+	assert_string_equal(p + 4064, "payload");
+	c = one(RXE_COPY_READ, &r, &v);
+	assert_int_equal(copy_wait(&c), 0);
+	r = (struct rxe_range){(void *)m, (uintptr_t)p + 4096, 8};
+	c = (struct rxe_copy){.kind = RXE_COPY_FETCH_ADD, .nranges = 1, .range = &r, .swap_add = 1};
+	assert_int_equal(copy_wait(&c), -EFAULT);
+	mprotect(p + 4096, 4096, PROT_NONE);
+	c = one(RXE_COPY_READ, &r, &v);
+	v.iov_len = 8;
+	assert_int_equal(copy_wait(&c), -EFAULT);
+	munmap(p, 8192);
+	rxe_mem_kill(m);
+	rxe_mem_put(m);
+}
+
 static void only_the_right_files_are_taken(void **state)
 {
 	struct rxe_mem *m;
@@ -399,6 +435,7 @@ int main(void)
 		cmocka_unit_test(copies_in_a_row_keep_apart),
 		cmocka_unit_test(a_page_that_is_not_there_is_a_fault),
 		cmocka_unit_test(registration_checks_the_mapping),
+		cmocka_unit_test(copies_keep_to_what_the_mapping_allows_now),
 		cmocka_unit_test(only_the_right_files_are_taken),
 		cmocka_unit_test(after_exec_nothing_is_reached),
 		cmocka_unit_test(a_page_that_never_comes_is_given_up),
