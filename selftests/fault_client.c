@@ -4,6 +4,7 @@
  * "at STAGE" and waits, or goes on with what the stage is about for ever.
  *
  *   fault_client DEVICE GID_INDEX STAGE
+ *   fault_client DEVICE GID_INDEX rounds SECONDS	says how many rounds of traffic
  */
 #include "fault_verbs.h"
 
@@ -149,18 +150,27 @@ static void one_round(struct pair *p, const struct ibv_mr *mr)
 		CHECK(next_wc(bed.cq).status == IBV_WC_SUCCESS);
 }
 
-static void at_traffic(void)
+/* For so many milliseconds; returns the number of rounds. */
+static unsigned int traffic(int64_t ms)
 {
+	unsigned int rounds = 0;
 	struct ibv_mr *mr;
 	struct pair p;
+	int64_t until;
 
 	make_bed();
 	mr = region(bed.pd, 0);
 	p = new_pair(&bed);
 	one_round(&p, mr);
 	say("at traffic");
-	for (;;)
+	for (until = now_ms() + ms; now_ms() < until; rounds++)
 		one_round(&p, mr);
+	return rounds;
+}
+
+static void at_traffic(void)
+{
+	traffic(INT64_MAX / 2);
 }
 
 /* Everything is made, used and destroyed, again and again. */
@@ -355,9 +365,13 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
+	if (argc < 4)
 		return 2;
 	open_device(&bed, argv[1], atoi(argv[2]));
+	if (argc == 5 && !strcmp(argv[3], "rounds")) {
+		printf("rounds %u\n", traffic(1000 * atoi(argv[4])));
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
 		if (!strcmp(stages[i].name, argv[3]))
 			stages[i].run();
