@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -85,6 +86,30 @@ static int copy_wait(struct rxe_copy *c)
 static struct rxe_copy one(enum rxe_copy_kind kind, struct rxe_range *r, struct iovec *v)
 {
 	return (struct rxe_copy){.kind = kind, .nranges = 1, .nlocal = 1, .range = r, .local = v};
+}
+
+struct check {
+	struct rxe_mem_check c;
+	sem_t done;
+};
+
+static void checked(struct rxe_mem_check *c)
+{
+	sem_post(&caa_container_of(c, struct check, c)->done);
+}
+
+static int check_wait(struct rxe_mem *m, uint64_t va, uint64_t len, bool write)
+{
+	struct check k = {.c = {.va = va, .len = len, .write = write, .done = checked}};
+	int err;
+
+	sem_init(&k.done, 0, 0);
+	err = rxe_mem_check(m, &k.c);
+	if (err)
+		return err;
+	sem_wait(&k.done);
+	sem_destroy(&k.done);
+	return k.c.status;
 }
 
 static void copies_both_ways_over_many_ranges(void **state)
@@ -226,16 +251,16 @@ static void registration_checks_the_mapping(void **state)
 	uint64_t va = (uintptr_t)p;
 
 	(void)state;
-	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, true), 0);
+	assert_int_equal(check_wait(m, va, 3 * 4096, true), 0);
 	mprotect(p + 4096, 4096, PROT_READ);
-	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, false), 0);
-	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, true), -EFAULT);
+	assert_int_equal(check_wait(m, va, 3 * 4096, false), 0);
+	assert_int_equal(check_wait(m, va, 3 * 4096, true), -EFAULT);
 	mprotect(p + 4096, 4096, PROT_NONE);
-	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, false), -EFAULT);
+	assert_int_equal(check_wait(m, va, 3 * 4096, false), -EFAULT);
 	munmap(p + 4096, 4096);
-	assert_int_equal(rxe_mem_check(m, va, 3 * 4096, false), -EFAULT);
-	assert_int_equal(rxe_mem_check(m, va, 4096, true), 0);
-	assert_int_equal(rxe_mem_check(m, UINT64_MAX - 10, 100, false), -EFAULT);
+	assert_int_equal(check_wait(m, va, 3 * 4096, false), -EFAULT);
+	assert_int_equal(check_wait(m, va, 4096, true), 0);
+	assert_int_equal(check_wait(m, UINT64_MAX - 10, 100, false), -EFAULT);
 	munmap(p, 3 * 4096);
 	rxe_mem_kill(m);
 	rxe_mem_put(m);
@@ -370,10 +395,12 @@ static void a_page_that_never_comes_is_given_up(void **state)
 	struct stalling_file file;
 	struct rxe_range r, r2;
 	struct iovec v = {local, 64};
+	struct check behind = {.c = {.va = (uintptr_t)mine, .len = 1, .done = checked}};
 	struct rxe_copy c, c2;
 	char *p;
 
 	(void)state;
+	sem_init(&behind.done, 0, 0);
 	if (stalling_file_open(&file))
 		skip();
 	/*
@@ -398,12 +425,17 @@ static void a_page_that_never_comes_is_given_up(void **state)
 	assert_int_equal(copy_wait(&c2), 0);
 	assert_string_equal(local, "mine");
 
+	/* Its registrations wait, and are given up with it. */
+	assert_int_equal(rxe_mem_check(m, &behind.c), 0);
 	strcpy(local, "untouched");
 	assert_int_equal(rxe_mem_expire(rxe_now_ns()), 0);
 	assert_int_equal(rxe_mem_expire(rxe_now_ns() + RXE_MEM_DEADLINE_NS + 1000000000), 1);
 	assert_true(reap(1000));
 	assert_ptr_equal(last_done, &c);
 	assert_int_equal(c.status, -EFAULT);
+	assert_int_equal(sem_trywait(&behind.done), 0);
+	assert_int_equal(behind.c.status, -EFAULT);
+	assert_int_equal(rxe_mem_check(m, &behind.c), -EFAULT);
 	c2 = one(RXE_COPY_READ, &r, &v);
 	assert_int_equal(copy_wait(&c2), -EFAULT);
 

@@ -38,8 +38,9 @@ struct rxe_mem {
 	pthread_mutex_t lock; /* all below */
 	pthread_cond_t work;
 	struct rxe_copy *head, **tail;
-	struct rxe_copy *running; /* the batch; NULL also when it was given up */
-	uint64_t since;		  /* it started, CLOCK_MONOTONIC; 0: no deadline */
+	struct rxe_mem_check *checks, *checking; /* waiting; under way, or NULL when given up */
+	struct rxe_copy *running;		 /* the batch; NULL also when it was given up */
+	uint64_t since;				 /* it started, CLOCK_MONOTONIC; 0: no deadline */
 	bool waiting, started, dead;
 };
 
@@ -394,25 +395,54 @@ static void finish_batch(struct batch *b)
 	}
 }
 
+/* Both with the lock held; false: given up by rxe_mem_kill(), nothing is ours any more. */
+static bool run_batch(struct rxe_mem *m, struct batch *b)
+{
+	take_batch(m, b);
+	m->running = b->head;
+	m->since = rxe_now_ns();
+	pthread_mutex_unlock(&m->lock);
+	do_batch(m, b);
+	pthread_mutex_lock(&m->lock);
+	if (!m->running)
+		return false;
+	m->running = NULL;
+	finish_batch(b);
+	return true;
+}
+
+static bool run_check(struct rxe_mem *m)
+{
+	struct rxe_mem_check *c = m->checks, job = *c;
+
+	m->checks = c->next;
+	m->checking = c;
+	m->since = rxe_now_ns();
+	pthread_mutex_unlock(&m->lock);
+	job.status = rxe_mapping_check(m->mapsfd, job.va, job.len, job.write);
+	pthread_mutex_lock(&m->lock);
+	if (!m->checking)
+		return false;
+	m->checking = NULL;
+	c->status = job.status;
+	c->done(c);
+	return true;
+}
+
 static void run_copies(struct rxe_mem *m, struct batch *b)
 {
-	while (!m->dead) {
-		if (!m->head) {
+	bool ours = true;
+
+	while (ours && !m->dead) {
+		if (m->checks) {
+			ours = run_check(m);
+		} else if (m->head) {
+			ours = run_batch(m, b);
+		} else {
 			m->waiting = true;
 			pthread_cond_wait(&m->work, &m->lock);
 			m->waiting = false;
-			continue;
 		}
-		take_batch(m, b);
-		m->running = b->head;
-		m->since = rxe_now_ns();
-		pthread_mutex_unlock(&m->lock);
-		do_batch(m, b);
-		pthread_mutex_lock(&m->lock);
-		if (!m->running)
-			break; /* given up by rxe_mem_kill(): not ours any more */
-		m->running = NULL;
-		finish_batch(b);
 	}
 }
 
@@ -450,23 +480,32 @@ static int start_thread(struct rxe_mem *m)
 	return -err;
 }
 
+/* With the lock held: a thread is there to do something for m. */
+static int ready(struct rxe_mem *m)
+{
+	int err;
+
+	if (m->dead)
+		return -EFAULT;
+	err = m->started ? 0 : start_thread(m);
+	if (!err)
+		m->started = true;
+	return err;
+}
+
 int rxe_mem_copy(struct rxe_mem_queue *q, struct rxe_copy *c)
 {
 	struct rxe_mem *m = rxe_mr_mem(c->range[0].mr);
 	bool signal;
-	int err = 0;
+	int err;
 
 	pthread_mutex_lock(&m->lock);
-	if (m->dead)
-		err = -EFAULT;
-	else if (!m->started)
-		err = start_thread(m);
+	err = ready(m);
 	if (err) {
 		pthread_mutex_unlock(&m->lock);
 		c->status = err;
 		return 0;
 	}
-	m->started = true;
 	c->dp = q;
 	c->next = NULL;
 	*m->tail = c;
@@ -476,6 +515,27 @@ int rxe_mem_copy(struct rxe_mem_queue *q, struct rxe_copy *c)
 	if (signal)
 		pthread_cond_signal(&m->work);
 	return -EINPROGRESS;
+}
+
+int rxe_mem_check(struct rxe_mem *m, struct rxe_mem_check *c)
+{
+	int err;
+
+	pthread_mutex_lock(&m->lock);
+	err = ready(m);
+	if (!err) {
+		c->next = m->checks;
+		m->checks = c;
+		pthread_cond_signal(&m->work);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return err;
+}
+
+static void give_up_check(struct rxe_mem_check *c)
+{
+	c->status = -EFAULT;
+	c->done(c);
 }
 
 static void give_up(struct rxe_copy *list)
@@ -497,6 +557,15 @@ void rxe_mem_kill(struct rxe_mem *m)
 	give_up(m->head);
 	m->head = NULL;
 	m->tail = &m->head;
+	if (m->checking)
+		give_up_check(m->checking);
+	m->checking = NULL;
+	while (m->checks) {
+		struct rxe_mem_check *c = m->checks;
+
+		m->checks = c->next;
+		give_up_check(c);
+	}
 	pthread_cond_signal(&m->work);
 	pthread_mutex_unlock(&m->lock);
 	atomic_leave(m);
@@ -514,7 +583,8 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 
 		pthread_mutex_lock(&m->lock);
 		since = __atomic_load_n(&m->since, __ATOMIC_RELAXED);
-		late = m->running && !m->dead && since && now_ns > since + RXE_MEM_DEADLINE_NS;
+		late = (m->running || m->checking) && !m->dead && since &&
+		       now_ns > since + RXE_MEM_DEADLINE_NS;
 		pthread_mutex_unlock(&m->lock);
 		if (!late)
 			continue;
@@ -526,9 +596,4 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 	}
 	pthread_mutex_unlock(&all_lock);
 	return n;
-}
-
-int rxe_mem_check(struct rxe_mem *m, uint64_t va, uint64_t len, bool write)
-{
-	return rxe_mapping_check(m->mapsfd, va, len, write);
 }
