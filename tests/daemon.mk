@@ -3,7 +3,7 @@
 # Each tests/unit/NAME.c below links the objects named beside it.
 
 unit_idmap_OBJ  := user/qpmgr/idmap.c
-unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/log.c user/qpmgr/loop.c
+unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_event_OBJ  := user/qpmgr/uapi/event.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_uioctl_OBJ := user/qpmgr/uapi/uverbs_ioctl.c
 unit_loop_OBJ   := user/qpmgr/loop.c

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -95,8 +96,10 @@ int stalling_file_open(struct stalling_file *f)
 		return -1;
 	}
 	f->server = fork();
-	if (!f->server)
+	if (!f->server) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* its user may be killed */
 		serve(dev);
+	}
 	close(dev);
 	snprintf(path, sizeof(path), "%s/file", dir);
 	f->fd = open(path, O_RDWR);

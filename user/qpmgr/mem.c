@@ -8,21 +8,19 @@
 #include "mem.h"
 
 #include <errno.h>
-#include <linux/fs.h>
 #include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/queue.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "common/iov.h"
-#include "kernel_compat.h"
 #include "log.h"
 #include "loop.h"
+#include "mapping.h"
 
 #define BOUNCE_SIZE 65536 /* one call's worth; a packet's payload is at most 4096 */
 #define BATCH_MAX   64	  /* copies in one call */
@@ -40,8 +38,9 @@ struct rxe_mem {
 	pthread_mutex_t lock; /* all below */
 	pthread_cond_t work;
 	struct rxe_copy *head, **tail;
-	struct rxe_copy *running; /* the batch; NULL also when it was given up */
-	uint64_t since;		  /* it started, CLOCK_MONOTONIC; 0: no deadline */
+	struct rxe_mem_check *checks, *checking; /* waiting; under way, or NULL when given up */
+	struct rxe_copy *running;		 /* the batch; NULL also when it was given up */
+	uint64_t since;				 /* it started, CLOCK_MONOTONIC; 0: no deadline */
 	bool waiting, started, dead;
 };
 
@@ -266,13 +265,19 @@ static void take_batch(struct rxe_mem *m, struct batch *b)
 		m->tail = &m->head;
 }
 
-static int move(int fd, void *buf, uint32_t len, uint64_t addr, bool to_client)
+/*
+ * The mem fd ignores page protections, which may have changed since the region
+ * was registered: the mapping is asked each time.
+ */
+static int move(const struct rxe_mem *m, void *buf, uint32_t len, uint64_t addr, bool to_client)
 {
 	ssize_t n;
 
+	if (rxe_mapping_check_again(m->mapsfd, addr, len, to_client))
+		return -EFAULT;
 	do {
-		n = to_client ? pwrite(fd, buf, len, (off_t)addr)
-			      : pread(fd, buf, len, (off_t)addr);
+		n = to_client ? pwrite(m->memfd, buf, len, (off_t)addr)
+			      : pread(m->memfd, buf, len, (off_t)addr);
 	} while (n < 0 && errno == EINTR);
 	/* 0: the address space is gone (exec, exit); short: an unmapped page. */
 	return n == (ssize_t)len ? 0 : -EFAULT;
@@ -311,14 +316,14 @@ static void atomic_leave(const struct rxe_mem *m)
 	pthread_mutex_unlock(&atomic_lock);
 }
 
-static int read_modify_write(int fd, struct job *j)
+static int read_modify_write(const struct rxe_mem *m, struct job *j)
 {
 	uint64_t old, new;
 	int err;
 
 	if (j->kind == RXE_COPY_STORE)
-		return move(fd, &j->swap_add, sizeof(j->swap_add), j->addr[0], true);
-	err = move(fd, &old, sizeof(old), j->addr[0], false);
+		return move(m, &j->swap_add, sizeof(j->swap_add), j->addr[0], true);
+	err = move(m, &old, sizeof(old), j->addr[0], false);
 	if (err)
 		return err;
 	j->result = old;
@@ -328,18 +333,18 @@ static int read_modify_write(int fd, struct job *j)
 		new = j->swap_add;
 	else
 		return 0;
-	return move(fd, &new, sizeof(new), j->addr[0], true);
+	return move(m, &new, sizeof(new), j->addr[0], true);
 }
 
 static int do_atomic(struct rxe_mem *m, struct job *j)
 {
 	uint64_t touched;
-	int err = move(m->memfd, &touched, sizeof(touched), j->addr[0], false);
+	int err = move(m, &touched, sizeof(touched), j->addr[0], false);
 
 	if (err)
 		return err;
 	atomic_enter(m);
-	err = read_modify_write(m->memfd, j);
+	err = read_modify_write(m, j);
 	atomic_leave(m);
 	return err;
 }
@@ -351,7 +356,7 @@ static int do_job(struct rxe_mem *m, struct job *j, uint8_t *bounce)
 	if (j->kind > RXE_COPY_WRITE)
 		return do_atomic(m, j);
 	for (unsigned int i = 0; !err && i < j->nranges; i++) {
-		err = move(m->memfd, bounce, j->len[i], j->addr[i], j->kind == RXE_COPY_WRITE);
+		err = move(m, bounce, j->len[i], j->addr[i], j->kind == RXE_COPY_WRITE);
 		bounce += j->len[i];
 	}
 	return err;
@@ -365,8 +370,7 @@ static void do_batch(struct rxe_mem *m, struct batch *b)
 
 	if (first->status)
 		return;
-	if (b->n > 1 &&
-	    !move(m->memfd, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
+	if (b->n > 1 && !move(m, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
 		return;
 	for (unsigned int i = 0; i < b->n; i++) {
 		b->job[i].status = do_job(m, &b->job[i], bounce);
@@ -391,25 +395,54 @@ static void finish_batch(struct batch *b)
 	}
 }
 
+/* Both with the lock held; false: given up by rxe_mem_kill(), nothing is ours any more. */
+static bool run_batch(struct rxe_mem *m, struct batch *b)
+{
+	take_batch(m, b);
+	m->running = b->head;
+	m->since = rxe_now_ns();
+	pthread_mutex_unlock(&m->lock);
+	do_batch(m, b);
+	pthread_mutex_lock(&m->lock);
+	if (!m->running)
+		return false;
+	m->running = NULL;
+	finish_batch(b);
+	return true;
+}
+
+static bool run_check(struct rxe_mem *m)
+{
+	struct rxe_mem_check *c = m->checks, job = *c;
+
+	m->checks = c->next;
+	m->checking = c;
+	m->since = rxe_now_ns();
+	pthread_mutex_unlock(&m->lock);
+	job.status = rxe_mapping_check(m->mapsfd, job.va, job.len, job.write);
+	pthread_mutex_lock(&m->lock);
+	if (!m->checking)
+		return false;
+	m->checking = NULL;
+	c->status = job.status;
+	c->done(c);
+	return true;
+}
+
 static void run_copies(struct rxe_mem *m, struct batch *b)
 {
-	while (!m->dead) {
-		if (!m->head) {
+	bool ours = true;
+
+	while (ours && !m->dead) {
+		if (m->checks) {
+			ours = run_check(m);
+		} else if (m->head) {
+			ours = run_batch(m, b);
+		} else {
 			m->waiting = true;
 			pthread_cond_wait(&m->work, &m->lock);
 			m->waiting = false;
-			continue;
 		}
-		take_batch(m, b);
-		m->running = b->head;
-		m->since = rxe_now_ns();
-		pthread_mutex_unlock(&m->lock);
-		do_batch(m, b);
-		pthread_mutex_lock(&m->lock);
-		if (!m->running)
-			break; /* given up by rxe_mem_kill(): not ours any more */
-		m->running = NULL;
-		finish_batch(b);
 	}
 }
 
@@ -447,23 +480,32 @@ static int start_thread(struct rxe_mem *m)
 	return -err;
 }
 
+/* With the lock held: a thread is there to do something for m. */
+static int ready(struct rxe_mem *m)
+{
+	int err;
+
+	if (m->dead)
+		return -EFAULT;
+	err = m->started ? 0 : start_thread(m);
+	if (!err)
+		m->started = true;
+	return err;
+}
+
 int rxe_mem_copy(struct rxe_mem_queue *q, struct rxe_copy *c)
 {
 	struct rxe_mem *m = rxe_mr_mem(c->range[0].mr);
 	bool signal;
-	int err = 0;
+	int err;
 
 	pthread_mutex_lock(&m->lock);
-	if (m->dead)
-		err = -EFAULT;
-	else if (!m->started)
-		err = start_thread(m);
+	err = ready(m);
 	if (err) {
 		pthread_mutex_unlock(&m->lock);
 		c->status = err;
 		return 0;
 	}
-	m->started = true;
 	c->dp = q;
 	c->next = NULL;
 	*m->tail = c;
@@ -473,6 +515,27 @@ int rxe_mem_copy(struct rxe_mem_queue *q, struct rxe_copy *c)
 	if (signal)
 		pthread_cond_signal(&m->work);
 	return -EINPROGRESS;
+}
+
+int rxe_mem_check(struct rxe_mem *m, struct rxe_mem_check *c)
+{
+	int err;
+
+	pthread_mutex_lock(&m->lock);
+	err = ready(m);
+	if (!err) {
+		c->next = m->checks;
+		m->checks = c;
+		pthread_cond_signal(&m->work);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return err;
+}
+
+static void give_up_check(struct rxe_mem_check *c)
+{
+	c->status = -EFAULT;
+	c->done(c);
 }
 
 static void give_up(struct rxe_copy *list)
@@ -494,6 +557,15 @@ void rxe_mem_kill(struct rxe_mem *m)
 	give_up(m->head);
 	m->head = NULL;
 	m->tail = &m->head;
+	if (m->checking)
+		give_up_check(m->checking);
+	m->checking = NULL;
+	while (m->checks) {
+		struct rxe_mem_check *c = m->checks;
+
+		m->checks = c->next;
+		give_up_check(c);
+	}
 	pthread_cond_signal(&m->work);
 	pthread_mutex_unlock(&m->lock);
 	atomic_leave(m);
@@ -511,7 +583,8 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 
 		pthread_mutex_lock(&m->lock);
 		since = __atomic_load_n(&m->since, __ATOMIC_RELAXED);
-		late = m->running && !m->dead && since && now_ns > since + RXE_MEM_DEADLINE_NS;
+		late = (m->running || m->checking) && !m->dead && since &&
+		       now_ns > since + RXE_MEM_DEADLINE_NS;
 		pthread_mutex_unlock(&m->lock);
 		if (!late)
 			continue;
@@ -523,58 +596,4 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 	}
 	pthread_mutex_unlock(&all_lock);
 	return n;
-}
-
-/* ---- what a mapping allows ------------------------------------------------ */
-
-/* One step: [*at, ...) must begin in a mapping that allows it; moves *at on. */
-static int check_query(int fd, uint64_t *at, bool write)
-{
-	struct procmap_query q = {.size = sizeof(q), .query_addr = *at};
-
-	if (ioctl(fd, PROCMAP_QUERY, &q))
-		return errno == ENOTTY || errno == EINVAL ? -ENOTTY : -EFAULT;
-	if (!(q.vma_flags & (write ? PROCMAP_QUERY_VMA_WRITABLE : PROCMAP_QUERY_VMA_READABLE)))
-		return -EFAULT;
-	*at = q.vma_end;
-	return 0;
-}
-
-/* Kernels before 6.11 have no query: read the text. */
-static int check_text(int mapsfd, uint64_t va, uint64_t end, bool write)
-{
-	unsigned long long start, stop;
-	char line[512], perms[8];
-	int fd = dup(mapsfd), err = -EFAULT;
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-
-	if (!f) {
-		if (fd >= 0)
-			close(fd);
-		return -ENOMEM;
-	}
-	rewind(f);
-	while (va < end && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx-%llx %7s", &start, &stop, perms) != 3 || stop <= va)
-			continue;
-		if (start > va || perms[write ? 1 : 0] == '-')
-			break;
-		va = stop;
-	}
-	if (va >= end)
-		err = 0;
-	fclose(f);
-	return err;
-}
-
-int rxe_mem_check(struct rxe_mem *m, uint64_t va, uint64_t len, bool write)
-{
-	uint64_t end, at = va;
-	int err = 0;
-
-	if (__builtin_add_overflow(va, len, &end))
-		return -EFAULT;
-	while (!err && at < end)
-		err = check_query(m->mapsfd, &at, write);
-	return err == -ENOTTY ? check_text(m->mapsfd, va, end, write) : err;
 }

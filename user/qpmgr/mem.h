@@ -23,10 +23,19 @@ void rxe_mem_put(struct rxe_mem *m);
  */
 void rxe_mem_kill(struct rxe_mem *m);
 /*
- * Does the client have [va, va+len) mapped with what `write` asks? The mem fd
- * ignores page protections, so registration checks them here. 0 or -EFAULT.
+ * Does the client have [va, va+len) mapped with what `write` asks (mapping.h)?
+ * The mem fd ignores page protections, so registration checks them here. The
+ * answer may have to wait for the client, so it comes from its copy thread.
  */
-int rxe_mem_check(struct rxe_mem *m, uint64_t va, uint64_t len, bool write);
+struct rxe_mem_check { /* embedded in its user, who keeps it until done() */
+	uint64_t va, len;
+	bool write;
+	int status;			       /* 0, -EFAULT, -ENOMEM */
+	void (*done)(struct rxe_mem_check *c); /* any thread, with a lock held: only post */
+	struct rxe_mem_check *next;	       /* mem.c's */
+};
+/* 0: done() follows. Else it does not: -EFAULT, the memory is dead, or pthread_create()'s. */
+int rxe_mem_check(struct rxe_mem *m, struct rxe_mem_check *c);
 
 /*
  * Kills every client memory whose current copy has blocked for longer than

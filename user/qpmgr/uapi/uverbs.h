@@ -198,6 +198,9 @@ struct ucmd {
 	uint32_t fd_offset, channel_id;
 	void *priv; /* a deferred handler's own */
 	void (*route_then)(struct ucmd *cmd, int err, struct rxe_route *route);
+	struct rxe_mem_check mapped; /* uverbs_memory.c: waits for the client's mappings */
+	struct rxe_task mapped_task;
+	int (*mapped_then)(struct ucmd *cmd);
 	struct rxe_mr *idle_mr; /* ucmd_when_idle() */
 	struct rxe_timer idle_timer;
 	void *carrier;

@@ -84,30 +84,67 @@ static bool page_offsets_differ(uint64_t start, uint64_t iova)
 	return (start ^ iova) & 4095;
 }
 
-int ucmd_reg_mr(struct ucmd *cmd)
+/* ---- what the client's mappings allow ------------------------------------------------ */
+
+/* On the control thread; nothing else of this context ran meanwhile but its end. */
+static void mapped(struct rxe_task *t)
+{
+	struct ucmd *cmd = caa_container_of(t, struct ucmd, mapped_task);
+	struct uctx *ctx = cmd->ctx;
+	int err = ctx->closing || ctx->dead ? -EIO : cmd->mapped.status;
+
+	if (!err)
+		err = cmd->mapped_then(cmd);
+	if (err != -EINPROGRESS)
+		ucmd_finish(cmd, err);
+	uctx_unhold(ctx);
+}
+
+static void post_mapped(struct rxe_mem_check *c)
+{
+	rxe_loop_post(rxed.loop, &caa_container_of(c, struct ucmd, mapped)->mapped_task);
+}
+
+/* Goes on with then(cmd) if [start, start+length) is mapped as `access` needs. */
+static int when_mapped(struct ucmd *cmd, uint64_t start, uint64_t length, uint32_t access,
+		       ucmd_handler then)
+{
+	int err;
+
+	cmd->mapped = (struct rxe_mem_check){
+		.va = start,
+		.len = length,
+		.write = access & ACCESS_WRITES,
+		.done = post_mapped,
+	};
+	cmd->mapped_task.cb = mapped;
+	cmd->mapped_then = then;
+	cmd->ctx->holds++;
+	err = rxe_mem_check(cmd->ctx->mem, &cmd->mapped);
+	if (err)
+		cmd->ctx->holds--;
+	return err ? err : -EINPROGRESS;
+}
+
+/* ---- REG_MR, DEREG_MR ------------------------------------------------------------------ */
+
+static int reg_mapped(struct ucmd *cmd)
 {
 	const struct ib_uverbs_reg_mr *in = cmd->in;
 	struct ib_uverbs_reg_mr_resp *r = (void *)cmd->out;
 	struct upd *pd = uobj_find(cmd->ctx, UOBJ_PD, in->pd_handle);
+	struct rxe_dev *dev = cmd->ctx->dev;
 	struct umr *mr;
 	int err;
 
-	if (!pd || page_offsets_differ(in->start, in->hca_va))
-		return -EINVAL;
-	if (cmd->ctx->dev->nr_mr >= cmd->ctx->dev->hca.limits.max_mr)
-		return uverbs_limit(cmd, "an MR", "max_mr", cmd->ctx->dev->hca.limits.max_mr);
-	err = check_access(in->access_flags);
-	if (!err)
-		err = rxe_mem_check(cmd->ctx->mem, in->start, in->length,
-				    in->access_flags & ACCESS_WRITES);
-	if (err)
-		return err;
+	/* Again: another context of the device may have been quicker. */
+	if (dev->nr_mr >= dev->hca.limits.max_mr)
+		return uverbs_limit(cmd, "an MR", "max_mr", dev->hca.limits.max_mr);
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -ENOMEM;
-	err = rxe_mr_create(&cmd->ctx->dev->hca, pd->pdn, cmd->ctx->mem, in->start, in->length,
-			    in->hca_va, in->access_flags & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE,
-			    &mr->mr);
+	err = rxe_mr_create(&dev->hca, pd->pdn, cmd->ctx->mem, in->start, in->length, in->hca_va,
+			    in->access_flags & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE, &mr->mr);
 	if (err)
 		goto out_free;
 	err = uobj_add(cmd->ctx, UOBJ_MR, &mr->o);
@@ -119,16 +156,30 @@ int ucmd_reg_mr(struct ucmd *cmd)
 	mr->iova = in->hca_va;
 	mr->access = in->access_flags;
 	pd->o.uses++;
-	cmd->ctx->dev->nr_mr++;
+	dev->nr_mr++;
 	r->mr_handle = mr->o.handle;
 	r->lkey = rxe_mr_lkey(mr->mr);
 	r->rkey = rxe_mr_rkey(mr->mr);
 	return 0;
 out_mr:
-	rxe_mr_destroy(&cmd->ctx->dev->hca, mr->mr);
+	rxe_mr_destroy(&dev->hca, mr->mr);
 out_free:
 	free(mr);
 	return err;
+}
+
+int ucmd_reg_mr(struct ucmd *cmd)
+{
+	const struct ib_uverbs_reg_mr *in = cmd->in;
+	int err;
+
+	if (!uobj_find(cmd->ctx, UOBJ_PD, in->pd_handle) ||
+	    page_offsets_differ(in->start, in->hca_va))
+		return -EINVAL;
+	if (cmd->ctx->dev->nr_mr >= cmd->ctx->dev->hca.limits.max_mr)
+		return uverbs_limit(cmd, "an MR", "max_mr", cmd->ctx->dev->hca.limits.max_mr);
+	err = check_access(in->access_flags);
+	return err ? err : when_mapped(cmd, in->start, in->length, in->access_flags, reg_mapped);
 }
 
 static void umr_free(struct umr *mr)
@@ -222,31 +273,32 @@ static struct umr changed(const struct umr *mr, const struct ib_uverbs_rereg_mr 
 	return want;
 }
 
-static int rereg(struct umr *mr, struct umr *want, uint32_t flags)
-{
-	struct uctx *ctx = mr->o.ctx;
-	int err = 0;
-
-	if (flags & (REREG_TRANS | REREG_ACCESS))
-		err = rxe_mem_check(ctx->mem, want->start, want->length,
-				    want->access & ACCESS_WRITES);
-	if (err)
-		return err;
-	return rxe_mr_replace(&ctx->dev->hca, mr->mr, want->pd->pdn, want->start, want->length,
-			      want->iova, want->access & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE,
-			      &want->mr);
-}
-
-/*
- * Whole or not at all; the keys stay. Kernel rxe changes PD and access only.
- * The answer waits for copies that began before, as that of a dereg.
- */
-int ucmd_rereg_mr(struct ucmd *cmd)
+/* Whole or not at all; the keys stay. The answer waits for copies that began before. */
+static int rereg_mapped(struct ucmd *cmd)
 {
 	const struct ib_uverbs_rereg_mr *in = cmd->in;
 	struct ib_uverbs_rereg_mr_resp *r = (void *)cmd->out;
+	struct umr *mr = uobj_find(cmd->ctx, UOBJ_MR, in->mr_handle), want = changed(mr, in);
+	struct rxe_mr *old = mr->mr;
+	int err =
+		rxe_mr_replace(&cmd->ctx->dev->hca, old, want.pd->pdn, want.start, want.length,
+			       want.iova, want.access & ~IB_UVERBS_ACCESS_OPTIONAL_RANGE, &want.mr);
+
+	if (err)
+		return err;
+	mr->pd->o.uses--;
+	want.pd->o.uses++;
+	*mr = want;
+	r->lkey = rxe_mr_lkey(mr->mr);
+	r->rkey = rxe_mr_rkey(mr->mr);
+	return ucmd_when_idle(cmd, old);
+}
+
+/* Kernel rxe changes PD and access only. */
+int ucmd_rereg_mr(struct ucmd *cmd)
+{
+	const struct ib_uverbs_rereg_mr *in = cmd->in;
 	struct umr *mr, want;
-	struct rxe_mr *old;
 	int err = check_rereg(in);
 
 	if (err)
@@ -257,14 +309,7 @@ int ucmd_rereg_mr(struct ucmd *cmd)
 	want = changed(mr, in);
 	if (!want.pd)
 		return -EINVAL;
-	err = rereg(mr, &want, in->flags);
-	if (err)
-		return err;
-	old = mr->mr;
-	mr->pd->o.uses--;
-	want.pd->o.uses++;
-	*mr = want;
-	r->lkey = rxe_mr_lkey(mr->mr);
-	r->rkey = rxe_mr_rkey(mr->mr);
-	return ucmd_when_idle(cmd, old);
+	if (!(in->flags & (REREG_TRANS | REREG_ACCESS)))
+		return rereg_mapped(cmd);
+	return when_mapped(cmd, want.start, want.length, want.access, rereg_mapped);
 }

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# What the selftests of faulty clients share, on top of lib.sh: what rxed holds
+# for its clients, before and after, and whether it rests. Sourced; no test of
+# its own.
+
+FAULT_BIN=$BUILD/selftests
+
+# one_host: host 1 with its device; its programs are their own peers.
+one_host() {
+	setup_needs
+	need rdma
+	make -s -C "$SELFTESTS" B="$BUILD" all >/dev/null ||
+		skip_all "cannot build the clients (libibverbs-dev, librdmacm-dev)"
+	veth_pair
+	start_rxed 1 --workers 2 && add_link 1 && wait_for 10 device_ready 1 ||
+		hosts_failed "no device in host 1"
+	GID=$(gid_index 1)
+	HELD=$(held)
+}
+
+# client NAME PROGRAM ARGS...: starts it in the background, PID_NAME; output in NAME.out.
+client() {
+	local name=$1 prog=$2
+	shift 2
+	start_verbs 1 "$FAULT_BIN/$prog" $DEV "$GID" "$@" >"$WORK/$name.out" 2>&1
+	eval "PID_$name=$STARTED"
+}
+says() { grep -q -- "$2" "$WORK/$1.out"; }
+# says_within SECONDS NAME PATTERN: fails at once when the program ends without.
+says_within() {
+	local pid=PID_$2
+	wait_for "$1" says_or_ended "$2" "$3" "${!pid}"
+	says "$2" "$3" || { cat "$WORK/$2.out"; return 1; }
+}
+says_or_ended() { says "$1" "$2" || gone "$3"; }
+
+# kill_client NAME: kill -9.
+kill_client() {
+	local pid=PID_$1
+	kill -9 "${!pid}" 2>/dev/null
+	wait "${!pid}" 2>/dev/null
+	return 0
+}
+
+# Objects of the device, and what rxed holds for them: descriptors, threads, rings.
+held() {
+	local pid=${RXED_PID[1]}
+	h1 "$BUILD/rxe" stat | awk '$2 ~ /^(contexts|pds|mrs|mws|cqs|qps|ahs|srqs|cm_ids|cm_connections|mcast_groups|mcast_attached)$/ { printf "%s=%s ", $2, $3 }'
+	rdma 1 res show $DEV | sed 's/^[0-9]*: [^:]*: //'
+	echo "descriptors=$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" \
+		"threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" \
+		"rings=$(grep -c memfd: "/proc/$pid/maps")"
+}
+held_as_before() { [ "$(held)" = "$HELD" ]; }
+# nothing_held SECONDS: within them, as in the beginning (HELD).
+nothing_held() {
+	wait_for "$1" held_as_before || { echo "before: $HELD"; echo "after: $(held)"; return 1; }
+}
+
+# Clock ticks of processor time that rxed has taken.
+ticks() { sed 's/.*) //' "/proc/${RXED_PID[1]}/stat" | awk '{ print $12 + $13 }'; }
+# idle: rxed takes less than a tenth of a processor over half a second, within 5 s.
+idle() { wait_for 5 rests || { echo "rxed is busy"; return 1; }; }
+rests() {
+	local before hz
+	before=$(ticks) hz=$(getconf CLK_TCK)
+	sleep 0.5
+	[ $((($(ticks) - before) * 20)) -lt "$hz" ]
+}

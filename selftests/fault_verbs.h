@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the selftests of faults share: a device, and RC pairs within it (a
+ * program can be its own peer), by plain libibverbs. A verb that fails where
+ * it must not ends the program with 1 and says the line.
+ */
+#ifndef FAULT_VERBS_H
+#define FAULT_VERBS_H
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PAGE	4096
+#define DEPTH	64 /* work requests and, by default, half the CQEs */
+#define WAIT_MS 20000
+#define ALL_ACCESS                                                                   \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+	 IBV_ACCESS_REMOTE_ATOMIC)
+
+#define CHECK(cond)                              \
+	do {                                     \
+		if (!(cond))                     \
+			not_so(__LINE__, #cond); \
+	} while (0)
+
+static inline _Noreturn void not_so(int line, const char *what)
+{
+	fprintf(stderr, "line %d: not so: %s (errno %d: %s)\n", line, what, errno, strerror(errno));
+	exit(1);
+}
+
+static inline int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+/* A line that a script waits for. */
+static inline void say(const char *what)
+{
+	printf("%s\n", what);
+	fflush(stdout);
+}
+
+struct bed {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	union ibv_gid gid;
+	int gid_index;
+};
+
+static inline void open_device(struct bed *b, const char *name, int gid_index)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL), **d;
+
+	for (d = list; list && *d && strcmp(ibv_get_device_name(*d), name); d++)
+		;
+	CHECK(list && *d);
+	b->ctx = ibv_open_device(*d);
+	CHECK(b->ctx);
+	ibv_free_device_list(list);
+	b->gid_index = gid_index;
+	CHECK(!ibv_query_gid(b->ctx, 1, gid_index, &b->gid));
+}
+
+static inline void open_bed(struct bed *b, const char *name, int gid_index)
+{
+	open_device(b, name, gid_index);
+	b->pd = ibv_alloc_pd(b->ctx);
+	b->cq = ibv_create_cq(b->ctx, 4 * DEPTH, NULL, NULL, 0);
+	CHECK(b->pd && b->cq);
+}
+
+static inline struct ibv_qp *new_qp(struct bed *b, struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = b->cq,
+		.recv_cq = b->cq,
+		.srq = srq,
+		.cap = {.max_send_wr = DEPTH,
+			.max_recv_wr = DEPTH,
+			.max_send_sge = 2,
+			.max_recv_sge = 2},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+	struct ibv_qp *qp = ibv_create_qp(b->pd, &a);
+
+	CHECK(qp);
+	return qp;
+}
+
+static inline void to_init(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ALL_ACCESS};
+
+	CHECK(!ibv_modify_qp(qp, &a,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+}
+
+static inline void to_rtr(const struct bed *b, struct ibv_qp *qp, uint32_t dest)
+{
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_4096,
+		.dest_qp_num = dest,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 1,
+		.ah_attr = {.is_global = 1,
+			    .port_num = 1,
+			    .grh = {.dgid = b->gid, .sgid_index = b->gid_index, .hop_limit = 1}},
+	};
+
+	CHECK(!ibv_modify_qp(qp, &a,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				     IBV_QP_MIN_RNR_TIMER));
+}
+
+/* rnr_retry and retry_cnt 7: the one for ever, the other seven times the timeout. */
+static inline void to_rts(struct ibv_qp *qp, int timeout, int retry_cnt, int rnr_retry)
+{
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTS,
+				.timeout = timeout,
+				.retry_cnt = retry_cnt,
+				.rnr_retry = rnr_retry,
+				.max_rd_atomic = 4};
+
+	CHECK(!ibv_modify_qp(qp, &a,
+			     IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+static inline void connect_qp(const struct bed *b, struct ibv_qp *qp, uint32_t dest)
+{
+	to_init(qp);
+	to_rtr(b, qp, dest);
+	to_rts(qp, 14, 7, 7);
+}
+
+struct pair {
+	struct ibv_qp *a, *b;
+};
+
+static inline struct pair new_pair(struct bed *b)
+{
+	struct pair p = {new_qp(b, NULL), new_qp(b, NULL)};
+
+	connect_qp(b, p.a, p.b->qp_num);
+	connect_qp(b, p.b, p.a->qp_num);
+	return p;
+}
+
+static inline void free_pair(struct pair *p)
+{
+	CHECK(!ibv_destroy_qp(p->a));
+	CHECK(!ibv_destroy_qp(p->b));
+}
+
+/* Bytes of a region; those of a peer: its rkey in place of the lkey. */
+struct span {
+	uint64_t addr;
+	uint32_t len, key;
+};
+
+static inline struct span span_of(const struct ibv_mr *mr, size_t off, uint32_t len)
+{
+	return (struct span){(uintptr_t)mr->addr + off, len, mr->lkey};
+}
+
+static inline struct ibv_sge sge_of(struct span s)
+{
+	return (struct ibv_sge){s.addr, s.len, s.key};
+}
+
+/* Signalled; remote counts for one-sided operations. Atomics add 1. */
+static inline int post(struct ibv_qp *qp, enum ibv_wr_opcode op, struct span local,
+		       struct span remote, uint64_t wr_id)
+{
+	struct ibv_sge sge = sge_of(local);
+	struct ibv_send_wr wr = {.wr_id = wr_id,
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = op,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+
+	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = remote.addr;
+		wr.wr.atomic.rkey = remote.key;
+		wr.wr.atomic.compare_add = 1;
+	} else {
+		wr.wr.rdma.remote_addr = remote.addr;
+		wr.wr.rdma.rkey = remote.key;
+	}
+	return ibv_post_send(qp, &wr, &bad);
+}
+
+static inline int post_recv(struct ibv_qp *qp, struct span local, uint64_t wr_id)
+{
+	struct ibv_sge sge = sge_of(local);
+	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad;
+
+	return ibv_post_recv(qp, &wr, &bad);
+}
+
+/* The next completion; false when none comes in time. */
+static inline bool poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int64_t ms)
+{
+	int64_t until = now_ms() + ms;
+
+	do {
+		int n = ibv_poll_cq(cq, 1, wc);
+
+		CHECK(n >= 0);
+		if (n)
+			return true;
+	} while (now_ms() < until);
+	return false;
+}
+
+static inline struct ibv_wc next_wc(struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+
+	CHECK(poll_within(cq, &wc, WAIT_MS));
+	return wc;
+}
+
+#endif
