@@ -68,3 +68,23 @@ rests() {
 	sleep 0.5
 	[ $((($(ticks) - before) * 20)) -lt "$hz" ]
 }
+
+# checks DESCRIPTION COMMAND...: as check, for a COMMAND that may find something
+# missing on this machine: it exits 4 then, and a line "no ..." says what.
+checks() {
+	local desc=$1 rc=0
+	shift
+	"$@" >"$WORK/check.out" 2>&1 || rc=$?
+	case $rc in
+	0) pass "$desc" ;;
+	4) skip "$desc" "$(grep -h '^no ' "$WORK/check.out" | tail -n 1)" ;;
+	*) fail "$desc"; tail -n 40 "$WORK/check.out" | diag ;;
+	esac
+}
+
+# public_build FILE...: what programs of an ordinary user need, where he can read it.
+AS_USER="setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all"
+public_build() {
+	mkdir -p "$WORK/bin"
+	cp "$BUILD/rxe" "$BUILD/librxe_verbs.so" "$@" "$WORK/bin/" && chmod -R a+rX "$WORK/bin"
+}
