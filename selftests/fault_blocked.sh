@@ -6,10 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fault_lib.sh"
 
-# rounds: of traffic that an ordinary client has in two seconds.
-rounds() {
-	verbs 1 timeout 60 "$FAULT_BIN/fault_client" $DEV "$GID" rounds 2 | sed -n 's/^rounds //p'
-}
 rxed_answers() {
 	local i
 	for i in $(seq 10); do
@@ -21,7 +17,7 @@ rxed_answers() {
 
 # blocked ARGS...: its client is blocked; others go on; it ends and is killed.
 blocked() {
-	local got rc=0
+	local rc=0
 	client blocked fault_blocked "$@"
 	if ! says_within 20 blocked '^blocked$'; then
 		says blocked '^no ' && rc=4 || rc=1
@@ -29,9 +25,7 @@ blocked() {
 		return $rc
 	fi
 	rxed_answers || rc=1
-	got=$(rounds)
-	echo "rounds beside it: $got, alone: $ALONE"
-	[ "${got:-0}" -gt $((ALONE / 4)) ] || rc=1
+	keeps_throughput || rc=1
 	wait_for 20 says blocked '^ended ' || { echo "the operation does not end"; rc=1; }
 	cat "$WORK/blocked.out"
 	! says blocked '^ended success' || rc=1
@@ -48,7 +42,7 @@ killed() {
 
 one_host
 ktap_plan 8
-ALONE=$(rounds)
+measure_alone
 for page in fuse uffd; do
 	checks "$page: SEND from the page" blocked $page local
 	checks "$page: WRITE to the page" blocked $page remote
