@@ -23,7 +23,7 @@
 #define SIZE	  (16 * PAGE)
 #define MAGIC	  0x7e57c0dedeadbea7ull /* fills the victim's memory */
 #define MAX_RINGS 64
-#define BURST_MS  40
+#define BURST_MS  8
 
 static struct bed bed;
 
@@ -91,6 +91,7 @@ static bool scribbling;
 
 struct rng {
 	uint64_t state;
+	uint32_t wild; /* 1 in so many numbers is out of the ordinary */
 };
 
 static uint32_t rnd(struct rng *r)
@@ -167,10 +168,23 @@ static uint32_t a_number(struct rng *r)
 	return PICK(r, some);
 }
 
-/* Half of the numbers are ordinary ones, so that more of a WQE is looked at. */
+/* A burst's numbers are ordinary mostly, so that more of a WQE is looked at, or wild. */
 static uint32_t often(struct rng *r, uint32_t ordinary)
 {
-	return rnd(r) & 1 ? ordinary : a_number(r);
+	return rnd(r) % r->wild ? ordinary : a_number(r);
+}
+
+/* Mostly a key that belongs to the address: one's own, or the other client's. */
+static uint64_t a_place(struct rng *r, uint32_t *key)
+{
+	bool mine = rnd(r) & 1;
+
+	if (rnd(r) % r->wild == 0) {
+		*key = a_key(r);
+		return an_address(r);
+	}
+	*key = mine ? own->rkey : target.rkey;
+	return (mine ? (uintptr_t)own->addr : target.addr) + rnd(r) % 8 * PAGE;
 }
 
 static void forge_sges(struct rng *r, struct rxe_dma_info *dma, size_t room)
@@ -181,22 +195,24 @@ static void forge_sges(struct rng *r, struct rxe_dma_info *dma, size_t room)
 	dma->sge_offset = often(r, 0);
 	dma->resid = often(r, 64);
 	for (size_t i = 0; (i + 1) * sizeof(struct rxe_sge) <= room && i < 4; i++) {
-		dma->sge[i].addr = an_address(r);
+		dma->sge[i].addr = a_place(r, &dma->sge[i].lkey);
 		dma->sge[i].length = often(r, 64);
-		dma->sge[i].lkey = a_key(r);
 	}
 }
 
 static void forge_send(struct rng *r, struct rxe_send_wqe *w, size_t size)
 {
+	uint32_t key;
+
 	w->wr.wr_id = rnd(r);
 	w->wr.opcode = rnd(r) % 18;
-	w->wr.send_flags = rnd(r) & 1 ? IBV_SEND_SIGNALED : rnd(r);
+	w->wr.send_flags = rnd(r) % r->wild ? IBV_SEND_SIGNALED : rnd(r);
 	w->wr.ex.invalidate_rkey = a_key(r);
-	w->wr.wr.atomic.remote_addr = an_address(r);
+	w->wr.wr.rdma.remote_addr = a_place(r, &key);
+	w->wr.wr.atomic.rkey = key;
 	if (rnd(r) & 1) {
-		w->wr.wr.rdma.rkey = a_key(r);
-	} else {
+		w->wr.wr.rdma.rkey = key;
+	} else if (rnd(r) % r->wild == 0) {
 		w->wr.wr.mw.length = a_number(r);
 		w->wr.wr.mw.mr_lkey = a_key(r);
 		w->wr.wr.mw.mw_rkey = a_key(r);
@@ -229,29 +245,31 @@ static void forge_element(struct rng *r, struct rxe_queue_buf *q, size_t size)
 			at[i] = rnd(r);
 }
 
-static void scribble(struct rng *r)
+static void spoil_header(struct rng *r, struct rxe_queue_buf *q)
 {
-	int i = rnd(r) % nr_rings;
-	struct rxe_queue_buf *q = rings[i];
-
-	switch (rnd(r) % 8) {
+	switch (rnd(r) % 3) {
 	case 0:
 		q->producer_index = a_number(r);
 		break;
 	case 1:
 		q->consumer_index = a_number(r);
 		break;
-	case 2:
+	default:
 		q->index_mask = a_number(r);
 		q->log2_elem_size = a_number(r);
-		break;
-	case 3:
-		q->producer_index += rnd(r) % 8;
-		break;
-	default:
-		forge_element(r, q, ring_size[i]);
-		break;
 	}
+}
+
+static void scribble(struct rng *r)
+{
+	int i = rnd(r) % nr_rings;
+
+	if (rnd(r) % r->wild == 0)
+		spoil_header(r, rings[i]);
+	else if (rnd(r) % 8 == 0)
+		rings[i]->producer_index = (rings[i]->producer_index + 1) % DEPTH;
+	else
+		forge_element(r, rings[i], ring_size[i]);
 }
 
 /* By hand: the provider would believe its rings. */
@@ -280,11 +298,13 @@ static void *scribbler(void *arg)
 /* Fresh objects: the first forgery that rxed meets brings a QP into ERR. */
 static void burst(struct rng *r)
 {
-	struct rng second = {rnd(r) | 1};
+	static const uint32_t wildness[] = {4, 16, 100, 1000};
+	struct rng second = {rnd(r) | 1, PICK(r, wildness)};
 	int64_t until = now_ms() + BURST_MS;
 	struct pair p;
 	pthread_t t;
 
+	r->wild = second.wild;
 	bed.cq = ibv_create_cq(bed.ctx, 4 * DEPTH, NULL, NULL, 0);
 	CHECK(bed.cq);
 	p = new_pair(&bed);
