@@ -7,6 +7,9 @@
  * /proc/self/maps; libibverbs is used only to make the objects.
  *
  *	forged_rings DEVICE GID_INDEX SECONDS SEED
+ *	forged_rings DEVICE GID_INDEX source
+ *
+ * "source": a datagram whose work request claims another source address.
  */
 #include "fault_verbs.h"
 
@@ -347,12 +350,100 @@ static void forge(const char *dev, int gid_index, int seconds, struct rng *r)
 	CHECK(!ibv_dereg_mr(own) && !ibv_dealloc_pd(bed.pd));
 }
 
+/* ---- a datagram's source ---------------------------------------------------------------- */
+
+#define QKEY 0x1234
+
+static struct ibv_qp *datagram_qp(void)
+{
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
+	struct ibv_qp_init_attr init = {
+		.send_cq = bed.cq,
+		.recv_cq = bed.cq,
+		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_UD,
+	};
+	struct ibv_qp *qp = ibv_create_qp(bed.pd, &init);
+
+	CHECK(qp);
+	CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+	a.qp_state = IBV_QPS_RTR;
+	CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE));
+	a.qp_state = IBV_QPS_RTS;
+	CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN));
+	return qp;
+}
+
+static struct rxe_queue_buf *send_queue(void)
+{
+	find_rings();
+	for (int i = 0; i < nr_rings; i++)
+		if (rings[i]->log2_elem_size >= 8 && rings[i]->producer_index == 1)
+			return rings[i];
+	CHECK(!"the send queue is among the rings");
+	return NULL;
+}
+
+/* The same work request again, its address vector another host's, as its AV tells it. */
+static void post_forged(const struct ibv_qp *qp)
+{
+	struct rxe_queue_buf *q = send_queue();
+	size_t size = 1ul << q->log2_elem_size;
+	struct rxe_send_wqe *w = (void *)(q->data + size);
+
+	memcpy(w, q->data, size);
+	w->state = 0;
+	w->dma.resid = w->dma.length;
+	w->dma.cur_sge = w->dma.sge_offset = 0;
+	memset(&w->wr.wr.ud.av, 0x42, sizeof(w->wr.wr.ud.av));
+	w->wr.wr.ud.av.network_type = 1; /* IPv4 */
+	__atomic_store_n(&q->producer_index, 2, __ATOMIC_RELEASE);
+	ring(qp);
+}
+
+/* The GRH that arrives with the forged one is that of the honest one. */
+static void forge_source(const char *dev, int gid_index)
+{
+	struct ibv_ah_attr to = {.is_global = 1, .port_num = 1};
+	struct ibv_send_wr *bad, wr = {.num_sge = 1, .opcode = IBV_WR_SEND};
+	struct ibv_qp *from, *at;
+	struct ibv_sge sge;
+	uint8_t *p;
+
+	open_bed(&bed, dev, gid_index);
+	to.grh =
+		(struct ibv_global_route){.dgid = bed.gid, .sgid_index = gid_index, .hop_limit = 1};
+	p = (uint8_t *)pages();
+	own = ibv_reg_mr(bed.pd, p, SIZE, ALL_ACCESS);
+	CHECK(own);
+	at = datagram_qp();
+	from = datagram_qp();
+	for (int i = 0; i < 2; i++)
+		CHECK(!post_recv(at, span_of(own, i * PAGE, PAGE), i));
+	sge = sge_of(span_of(own, 2 * PAGE, 32));
+	wr.sg_list = &sge;
+	wr.wr.ud.ah = ibv_create_ah(bed.pd, &to);
+	wr.wr.ud.remote_qpn = at->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(wr.wr.ud.ah && !ibv_post_send(from, &wr, &bad));
+	CHECK(!next_wc(bed.cq).status);
+	post_forged(from);
+	CHECK(!next_wc(bed.cq).status);
+	/* IPv4 in the last 20 of 40 bytes: source at 32, destination at 36. */
+	CHECK(!memcmp(p + 32, bed.gid.raw + 12, 4));
+	CHECK(!memcmp(p + PAGE + 32, p + 32, 8));
+}
+
 int main(int argc, char **argv)
 {
 	struct rng r;
 	int sock[2], status;
 	pid_t pid;
 
+	if (argc == 4 && !strcmp(argv[3], "source")) {
+		forge_source(argv[1], atoi(argv[2]));
+		return 0;
+	}
 	if (argc != 5)
 		return 2;
 	r.state = strtoull(argv[4], NULL, 0) | 1;

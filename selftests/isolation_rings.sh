@@ -12,12 +12,14 @@ forged() { # SECONDS SEED
 
 one_host
 pid=${RXED_PID[1]}
-ktap_plan 5
+ktap_plan 6
 for seed in 1 2 3; do
 	check "seed $seed" forged 4 $seed
 done
 seed=$(date +%s)
 check "another seed" forged 4 "$seed"
 echo "# that seed was $seed"
+check "a datagram that claims another source" verbs 1 timeout 60 \
+	"$FAULT_BIN/forged_rings" $DEV "$GID" source
 check "rxed is still the same process" kill -0 "$pid"
 ktap_done
