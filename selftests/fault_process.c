@@ -90,7 +90,10 @@ static void child_looks_on(int sock)
 	exit(0);
 }
 
-/* The inherited device answers; one of the child's own carries traffic. */
+/*
+ * The inherited device answers, but takes no memory of the child's for the
+ * parent's; one of the child's own carries traffic.
+ */
 static void child_works(const char *dev, int gid_index)
 {
 	struct ibv_port_attr attr;
@@ -99,6 +102,7 @@ static void child_works(const char *dev, int gid_index)
 	struct pair p;
 
 	CHECK(pd && !ibv_query_port(bed.ctx, 1, &attr));
+	CHECK(!ibv_reg_mr(pd, memory, PAGE, ALL_ACCESS) && errno == EOPNOTSUPP);
 	CHECK(!ibv_dealloc_pd(pd));
 	open_bed(&bed, dev, gid_index);
 	mr = own_region();
