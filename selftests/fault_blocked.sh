@@ -6,10 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/fault_lib.sh"
 
-# rounds: of traffic that an ordinary client has in two seconds.
-rounds() {
-	verbs 1 timeout 60 "$FAULT_BIN/fault_client" $DEV "$GID" rounds 2 | sed -n 's/^rounds //p'
-}
 rxed_answers() {
 	local i
 	for i in $(seq 10); do
@@ -21,17 +17,15 @@ rxed_answers() {
 
 # blocked ARGS...: its client is blocked; others go on; it ends and is killed.
 blocked() {
-	local got rc=0
+	local rc=0
 	client blocked fault_blocked "$@"
 	if ! says_within 20 blocked '^blocked$'; then
-		grep -q '^no ' "$WORK/blocked.out" && rc=4 || rc=1
+		says blocked '^no ' && rc=4 || rc=1
 		kill_client blocked
 		return $rc
 	fi
 	rxed_answers || rc=1
-	got=$(rounds)
-	echo "rounds beside it: $got, alone: $ALONE"
-	[ "${got:-0}" -gt $((ALONE / 4)) ] || rc=1
+	keeps_throughput || rc=1
 	wait_for 20 says blocked '^ended ' || { echo "the operation does not end"; rc=1; }
 	cat "$WORK/blocked.out"
 	! says blocked '^ended success' || rc=1
@@ -46,25 +40,13 @@ killed() {
 	nothing_held 10 && idle
 }
 
-# try DESCRIPTION COMMAND...: skips what this machine cannot do.
-try() {
-	local desc=$1 rc=0
-	shift
-	"$@" >"$WORK/try.out" 2>&1 || rc=$?
-	case $rc in
-	0) pass "$desc" ;;
-	4) skip "$desc" "$(grep '^no ' "$WORK/try.out" "$WORK/blocked.out" | tail -n 1)" ;;
-	*) fail "$desc"; tail -n 40 "$WORK/try.out" | diag ;;
-	esac
-}
-
 one_host
 ktap_plan 8
-ALONE=$(rounds)
+measure_alone
 for page in fuse uffd; do
-	try "$page: SEND from the page" blocked $page local
-	try "$page: WRITE to the page" blocked $page remote
-	try "$page: a registration meanwhile" blocked $page local busy
-	try "$page: killed meanwhile" killed $page remote busy
+	checks "$page: SEND from the page" blocked $page local
+	checks "$page: WRITE to the page" blocked $page remote
+	checks "$page: a registration meanwhile" blocked $page local busy
+	checks "$page: killed meanwhile" killed $page remote busy
 done
 ktap_done

@@ -68,3 +68,37 @@ rests() {
 	sleep 0.5
 	[ $((($(ticks) - before) * 20)) -lt "$hz" ]
 }
+
+# rounds: of traffic that an ordinary client has in two seconds.
+rounds() {
+	verbs 1 timeout 60 "$FAULT_BIN/fault_client" $DEV "$GID" rounds 2 | sed -n 's/^rounds //p'
+}
+measure_alone() { ALONE=$(rounds); }
+# keeps_throughput: a quarter at least of what a client had without the faulty one
+# (the machine may be busy with other things).
+keeps_throughput() {
+	local got
+	got=$(rounds)
+	echo "rounds beside it: $got, alone: $ALONE"
+	[ "${got:-0}" -gt 0 ] && [ "$got" -ge $((ALONE / 4)) ]
+}
+
+# checks DESCRIPTION COMMAND...: as check, for a COMMAND that may find something
+# missing on this machine: it exits 4 then, and a line "no ..." says what.
+checks() {
+	local desc=$1 rc=0
+	shift
+	"$@" >"$WORK/check.out" 2>&1 || rc=$?
+	case $rc in
+	0) pass "$desc" ;;
+	4) skip "$desc" "$(grep -h '^no ' "$WORK/check.out" | tail -n 1)" ;;
+	*) fail "$desc"; tail -n 40 "$WORK/check.out" | diag ;;
+	esac
+}
+
+# public_build FILE...: what programs of an ordinary user need, where he can read it.
+AS_USER="setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all"
+public_build() {
+	mkdir -p "$WORK/bin"
+	cp "$BUILD/rxe" "$BUILD/librxe_verbs.so" "$@" "$WORK/bin/" && chmod -R a+rX "$WORK/bin"
+}

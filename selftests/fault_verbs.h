@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PAGE	4096
 #define DEPTH	64 /* work requests and, by default, half the CQEs */
@@ -166,6 +167,31 @@ static inline void free_pair(struct pair *p)
 {
 	CHECK(!ibv_destroy_qp(p->a));
 	CHECK(!ibv_destroy_qp(p->b));
+}
+
+/* What two processes tell each other of a QP and a region of theirs. */
+struct endpoint {
+	uint64_t addr;
+	uint32_t rkey, qpn;
+};
+
+/* Over a socket pair. */
+static inline struct endpoint exchange(int sock, const struct ibv_qp *qp, const struct ibv_mr *mr)
+{
+	struct endpoint e = {(uintptr_t)mr->addr, mr->rkey, qp->qp_num};
+
+	CHECK(write(sock, &e, sizeof(e)) == sizeof(e));
+	CHECK(read(sock, &e, sizeof(e)) == sizeof(e));
+	return e;
+}
+
+/* Both say that they got so far. */
+static inline void meet(int sock)
+{
+	char c = 'x';
+
+	CHECK(write(sock, &c, 1) == 1);
+	CHECK(read(sock, &c, 1) == 1);
 }
 
 /* Bytes of a region; those of a peer: its rkey in place of the lkey. */

@@ -331,6 +331,18 @@ static bool try_doorbell(const struct write_call *call, int *err)
 	return true;
 }
 
+int rxe_command_allowed(const struct rxe_file *command, uint32_t cmd)
+{
+	cmd &= IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK;
+	if ((cmd != IB_USER_VERBS_CMD_REG_MR && cmd != IB_USER_VERBS_CMD_REREG_MR) ||
+	    command->conn.generation == rxe_fork_generation())
+		return 0;
+	rxe_warn_once("a forked child cannot register memory with the device that its parent "
+		      "opened: rxed reaches the parent's memory by it; open the device in the "
+		      "child");
+	return -EOPNOTSUPP;
+}
+
 static int write_request(struct write_call *call, const char *buf, size_t len)
 {
 	char core[RXE_CORE_MAX];
@@ -338,8 +350,10 @@ static int write_request(struct write_call *call, const char *buf, size_t len)
 	char *rest = (char *)buf + sizeof(call->hdr);
 	struct iovec iov[4] = {{&call->hdr, sizeof(call->hdr)}, {rest, len - sizeof(call->hdr)}};
 	struct rxe_request req = {.type = RXE_IPC_WRITE, .iov = iov, .nr_iov = 2};
-	int err;
+	int err = rxe_command_allowed(call->file, call->hdr.command);
 
+	if (err)
+		return err;
 	if (rxe_command_has_fd(call->hdr.command)) {
 		n = call->core_len < sizeof(core) ? call->core_len : sizeof(core);
 		memcpy(core, call->core, n);

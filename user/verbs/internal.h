@@ -225,6 +225,11 @@ void rxe_channel_closed(struct rxe_file *channel);
  * channel's id. `core` has len bytes. 0 or -EBADF.
  */
 int rxe_command_translate(const struct rxe_file *command, uint32_t cmd, void *core, size_t len);
+/*
+ * Memory is that of the process that opened the device (DESIGN D6): a forked
+ * child cannot register its own with it. 0 or -EOPNOTSUPP, said once. Any thread.
+ */
+int rxe_command_allowed(const struct rxe_file *command, uint32_t cmd);
 #define RXE_CORE_MAX 64 /* of a command that has something to translate */
 bool rxe_command_has_fd(uint32_t cmd);
 /*

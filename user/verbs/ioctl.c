@@ -167,6 +167,8 @@ static int gather(struct ioctl_call *call)
 						       .data = user->attrs[i].data};
 	add_bytes(call, call->attrs, n * sizeof(call->attrs[0]));
 	cmd = invoked_command(call);
+	if (cmd >= 0)
+		err = rxe_command_allowed(call->file, cmd);
 	add_out_pointer(call, cmd);
 	for (unsigned int i = 0; i < n && !err; i++)
 		err = add_attr(call, &call->attrs[i], cmd);
