@@ -33,6 +33,7 @@ struct rxe_dp_config {
 struct rxe_route {
 	uint64_t dmac_word; /* bytes 0..5 are the MAC; may change any time */
 	bool local;	    /* the destination is an address of this device */
+	bool no_source;	    /* the source address is not there, for now: nothing is sent */
 };
 
 /* A BPF map that is worth looking at: the name of its pin; the fd stays the datapath's. */

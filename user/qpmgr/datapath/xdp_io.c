@@ -309,9 +309,13 @@ void rxe_xdp_pkt_send(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt, b
 {
 	struct rxe_xdp_worker *w = &dp->worker[worker];
 
-	if (pkt->loops && pkt->addr->route && !pkt->loopback)
+	const struct rxe_route *route = pkt->addr->route;
+
+	if (route && __atomic_load_n(&route->no_source, __ATOMIC_RELAXED))
+		route = NULL;
+	if (pkt->loops && route && !pkt->loopback)
 		loop_copy(dp, worker, pkt);
-	if (!pkt->addr->route) {
+	if (!route) {
 		count(w, RXE_XDP_TX_NO_ROUTE);
 		rxe_xdp_pkt_free(dp, worker, pkt);
 	} else if (pkt->loopback) {
