@@ -53,11 +53,13 @@ static void take_wakeup(struct rxe_xdp_worker *w)
 
 int rxe_xdp_pollfds(struct rxe_dp *dp, uint32_t worker, struct pollfd *pfd, int max)
 {
+	struct rxe_xdp_worker *w = &dp->worker[worker];
 	int n = 0;
 
+	w->nr_queues = dp->nr_queues;
 	if (n < max)
-		pfd[n++] = (struct pollfd){.fd = dp->worker[worker].event_fd, .events = POLLIN};
-	for (uint32_t q = 0; q < dp->nr_queues && n < max; q++)
+		pfd[n++] = (struct pollfd){.fd = w->event_fd, .events = POLLIN};
+	for (uint32_t q = 0; q < w->nr_queues && n < max; q++)
 		pfd[n++] = (struct pollfd){.fd = dp->queue[q].sock[worker].fd, .events = POLLIN};
 	return n;
 }
@@ -142,9 +144,9 @@ uint32_t rxe_xdp_rx_burst(struct rxe_dp *dp, uint32_t worker, uint32_t budget)
 
 	take_wakeup(w);
 	n = rx_loopback(dp, worker, (budget + 1) / 2);
-	for (uint32_t i = 0; i < dp->nr_queues && n < budget; i++) {
+	for (uint32_t i = 0; i < w->nr_queues && n < budget; i++) {
 		n += rx_socket(dp, worker, &dp->queue[w->next_queue].sock[worker], budget - n);
-		w->next_queue = (w->next_queue + 1) % dp->nr_queues;
+		w->next_queue = (w->next_queue + 1) % w->nr_queues;
 	}
 	return n;
 }
@@ -378,8 +380,10 @@ static void tend_rings(struct rxe_dp *dp, uint32_t worker, struct rxe_xdp_queue 
 
 void rxe_xdp_flush(struct rxe_dp *dp, uint32_t worker)
 {
-	kick(&dp->worker[worker]);
-	for (uint32_t q = 0; q < dp->nr_queues; q++)
+	struct rxe_xdp_worker *w = &dp->worker[worker];
+
+	kick(w);
+	for (uint32_t q = 0; q < w->nr_queues; q++)
 		if (dp->queue[q].umem.owner == worker)
 			tend_rings(dp, worker, &dp->queue[q]);
 }
@@ -412,7 +416,7 @@ bool rxe_xdp_pending(struct rxe_dp *dp, uint32_t worker)
 	if (__atomic_load_n(&w->woken, __ATOMIC_RELAXED) || rxe_loopback_ready(&dp->loop, worker) ||
 	    rxe_loopback_room(&dp->loop, worker))
 		return true;
-	for (uint32_t q = 0; q < dp->nr_queues; q++)
+	for (uint32_t q = 0; q < w->nr_queues; q++)
 		if (rxe_xsk_rx_ready(&dp->queue[q].sock[worker]))
 			return true;
 	return tx_pending(w, worker);
