@@ -56,6 +56,11 @@ void rxe_workers_attach(struct rxe_dev *dev)
 	env.attached++;
 }
 
+void rxe_workers_attach_queues(struct rxe_dev *dev)
+{
+	(void)dev;
+}
+
 void rxe_workers_detach(struct rxe_dev *dev)
 {
 	assert_non_null(dev->dp); /* the datapath is closed after the workers let go */

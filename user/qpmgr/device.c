@@ -273,6 +273,21 @@ static const struct rxe_rtnl_handlers handlers = {
 	.lost = on_lost,
 };
 
+/* `ethtool -L` is no event of rtnetlink's: look. */
+static void follow_queues(struct rxe_dev *dev)
+{
+	bool more;
+
+	if (!dev->dp_ops->new_queues || rxe_netns_enter(dev->ns))
+		return;
+	more = dev->dp_ops->new_queues(dev->dp, dev->netdev);
+	rxe_netns_leave();
+	if (!more)
+		return;
+	rxe_workers_attach_queues(dev);
+	dev->dp_ops->steer_queues(dev->dp);
+}
+
 /* Tunables that act on a port: they are words that others write, so look. */
 static void tick(struct rxe_timer *t)
 {
@@ -281,6 +296,7 @@ static void tick(struct rxe_timer *t)
 	TAILQ_FOREACH (dev, &rxed.devs, link) {
 		apply_mtu_param(dev);
 		update_mtu(dev);
+		follow_queues(dev);
 	}
 	if (!TAILQ_EMPTY(&rxed.devs))
 		rxe_loop_timer(rxed.loop, t, TICK_NS);

@@ -190,11 +190,22 @@ static uint16_t take_neigh(struct route *r)
 	return n.nud;
 }
 
+/* Has the device lost the source address? It may be another host's by now. */
+static bool without_source(struct route *r)
+{
+	bool lost = rxe_gid_find(r->dev->gids, &r->sip) < 0;
+
+	__atomic_store_n(&r->pub.no_source, lost, __ATOMIC_RELAXED);
+	return lost;
+}
+
 /* 0: the MAC is known; -EINPROGRESS: an event will bring it; or an error. */
 static int lookup(struct route *r)
 {
 	int err;
 
+	if (without_source(r))
+		return -EADDRNOTAVAIL;
 	r->fixed = lookup_fixed(r);
 	if (r->fixed)
 		return 0;

@@ -131,6 +131,8 @@ void rxe_route_put(struct rxe_route *r); /* any thread */
 /* Every worker takes the device's datapath up, or lets go of it. Blocks. */
 void rxe_workers_attach(struct rxe_dev *dev);
 void rxe_workers_detach(struct rxe_dev *dev);
+/* The datapath of dev has new queues (dp_ops->new_queues): every worker serves them. */
+void rxe_workers_attach_queues(struct rxe_dev *dev);
 /* The datapath's cfg->rx: gives the packet to the worker's engine. */
 void rxe_worker_rx(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_pkt *pkt);
 /* Sum over all workers of a hardware counter of dev. */

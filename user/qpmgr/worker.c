@@ -313,6 +313,21 @@ void rxe_worker_db_del(struct rxe_worker *w, struct rxe_doorbell *db)
 
 /* ---- devices ------------------------------------------------------------------ */
 
+/* Those that are not watched yet. */
+static void watch_sockets(struct rxe_worker *w, struct attached *a)
+{
+	struct rxe_dev *dev = a->dev;
+	int n = dev->dp_ops->pollfds(dev->dp, w->index, a->pfd, MAX_POLLFDS);
+
+	for (; a->npfd < n; a->npfd++) {
+		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
+
+		if (epoll_ctl(w->epfd, EPOLL_CTL_ADD, a->pfd[a->npfd].fd, &ev))
+			log_err("watching a socket of device %s on worker %u: %s", dev->name,
+				w->index, strerror(errno));
+	}
+}
+
 static void attach_dev(struct rxe_worker *w, void *arg)
 {
 	struct rxe_dev *dev = arg;
@@ -325,14 +340,15 @@ static void attach_dev(struct rxe_worker *w, void *arg)
 	w->devs = devs;
 	a = &devs[w->ndevs++];
 	a->dev = dev;
-	a->npfd = dev->dp_ops->pollfds(dev->dp, w->index, a->pfd, MAX_POLLFDS);
-	for (int i = 0; i < a->npfd; i++) {
-		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
+	a->npfd = 0;
+	watch_sockets(w, a);
+}
 
-		if (epoll_ctl(w->epfd, EPOLL_CTL_ADD, a->pfd[i].fd, &ev))
-			log_err("watching a socket of device %s on worker %u: %s", dev->name,
-				w->index, strerror(errno));
-	}
+static void attach_queues(struct rxe_worker *w, void *arg)
+{
+	for (uint32_t i = 0; i < w->ndevs; i++)
+		if (w->devs[i].dev == arg)
+			watch_sockets(w, &w->devs[i]);
 }
 
 static void detach_dev(struct rxe_worker *w, void *arg)
@@ -356,6 +372,12 @@ void rxe_workers_attach(struct rxe_dev *dev)
 {
 	for (uint32_t i = 0; i < rxed.nr_workers; i++)
 		rxe_worker_call(rxed.workers[i], attach_dev, dev);
+}
+
+void rxe_workers_attach_queues(struct rxe_dev *dev)
+{
+	for (uint32_t i = 0; i < rxed.nr_workers; i++)
+		rxe_worker_call(rxed.workers[i], attach_queues, dev);
 }
 
 void rxe_workers_detach(struct rxe_dev *dev)

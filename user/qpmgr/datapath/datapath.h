@@ -33,6 +33,7 @@ struct rxe_dp_config {
 struct rxe_route {
 	uint64_t dmac_word; /* bytes 0..5 are the MAC; may change any time */
 	bool local;	    /* the destination is an address of this device */
+	bool no_source;	    /* the source address is not there, for now: nothing is sent */
 };
 
 /* A BPF map that is worth looking at: the name of its pin; the fd stays the datapath's. */
@@ -68,10 +69,22 @@ struct rxe_dp_ops {
 	 */
 	bool (*attached)(struct rxe_dp *dp, const uint32_t *prog_ids, int n, char *why,
 			 size_t whylen);
+	/*
+	 * control, in the device's netns, with the netdev's name of now: has it
+	 * more receive queues than before? They are opened; true: each worker
+	 * shall ask pollfds() again, then steer_queues() lets packets come. A
+	 * count that cannot be served is logged, once. Optional.
+	 */
+	bool (*new_queues)(struct rxe_dp *dp, const char *netdev);
+	void (*steer_queues)(struct rxe_dp *dp);
 	/* control, about once a second: heartbeat of an adopted program. */
 	void (*tick)(struct rxe_dp *dp);
 
-	/* worker: descriptors to sleep on; returns how many were filled in. */
+	/*
+	 * worker: descriptors to sleep on; returns how many were filled in. Once
+	 * there are new queues: those of before, then theirs, which the worker
+	 * serves from now on.
+	 */
 	int (*pollfds)(struct rxe_dp *dp, uint32_t worker, struct pollfd *pfd, int max);
 	/* worker: takes up to budget packets to cfg->rx; returns how many. */
 	uint32_t (*rx_burst)(struct rxe_dp *dp, uint32_t worker, uint32_t budget);

@@ -197,17 +197,18 @@ static int open_queues(struct rxe_dp *dp, struct rxe_errline *err)
 				"%s: cannot bind an AF_XDP socket to queue %u of %s: %s; %s",
 				dp->dev_name, failed, dp->netdev, strerror(-ret), bind_hint(ret));
 	dp->sg = mode->sg;
+	dp->bind_flags = mode->flags;
 	log_info("%s: %s, %u receive queue(s), %u worker(s), AF_XDP %s, XDP program %s%s",
 		 dp->dev_name, dp->netdev, dp->nr_queues, dp->nr_workers, mode->name,
 		 dp->prog.adopted ? "adopted" : "attached", dp->prog.generic ? " (generic)" : "");
 	return 0;
 }
 
-static int steer_sockets(struct rxe_dp *dp)
+static int steer_sockets(struct rxe_dp *dp, uint32_t from)
 {
 	int err = 0;
 
-	for (uint32_t q = 0; q < dp->nr_queues; q++)
+	for (uint32_t q = from; q < dp->nr_queues; q++)
 		for (uint32_t w = 0; w < dp->nr_workers && !err; w++)
 			err = rxe_steer_socket(&dp->prog, w, q, dp->queue[q].sock[w].fd);
 	return err;
@@ -223,7 +224,7 @@ static int alloc_state(struct rxe_dp *dp)
 	if (table == MAP_FAILED)
 		return -errno;
 	dp->qpn_worker = table;
-	dp->queue = rxe_zalloc_lines(dp->nr_queues * sizeof(*dp->queue));
+	dp->queue = rxe_zalloc_lines(RXE_MAX_QUEUES * sizeof(*dp->queue));
 	dp->worker = rxe_zalloc_lines(dp->nr_workers * sizeof(*dp->worker));
 	if (!dp->queue || !dp->worker)
 		return -ENOMEM;
@@ -290,6 +291,7 @@ static int count_queues(struct rxe_dp *dp, struct rxe_errline *err)
 				dp->dev_name, dp->netdev, q.rx, RXE_MAX_QUEUES, dp->netdev,
 				RXE_MAX_QUEUES);
 	dp->nr_queues = q.rx;
+	dp->queues_seen = q.rx;
 	dp->nr_tx_queues = q.tx < q.rx ? q.tx : q.rx;
 	return 0;
 }
@@ -305,8 +307,10 @@ static int attach_all(struct rxe_dp *dp, const struct rxe_dp_config *cfg, struct
 	ret = open_queues(dp, err);
 	if (ret)
 		return ret;
-	for (uint32_t w = 0; w < dp->nr_workers; w++)
+	for (uint32_t w = 0; w < dp->nr_workers; w++) {
+		dp->worker[w].nr_queues = dp->nr_queues;
 		dp->worker[w].tx = &dp->queue[tx_queue_of(dp, w)].sock[w];
+	}
 	ret = rxe_guard_open(&dp->guard, cfg->object_dir, dp->netdev, cfg->ifindex, err);
 	if (ret)
 		return ret;
@@ -314,7 +318,7 @@ static int attach_all(struct rxe_dp *dp, const struct rxe_dp_config *cfg, struct
 	rxe_guard_mac(&dp->guard, cfg->mac);
 	rxe_port_claim(&dp->port, dp->dev_name);
 	dp->have_port = true;
-	ret = steer_sockets(dp);
+	ret = steer_sockets(dp, 0);
 	if (!ret)
 		ret = rxe_steer_start(&dp->steer, &dp->prog, cfg->mac, cfg->param_fds);
 	if (ret)
@@ -350,6 +354,52 @@ static int xdp_open(const struct rxe_dp_config *cfg, struct rxe_dp **out, char *
 	}
 	*out = dp;
 	return 0;
+}
+
+/* ---- more queues than before -------------------------------------------------------- */
+
+/*
+ * Packets on a queue without sockets would go to the stack. Fewer queues than
+ * are bound there cannot be: the kernel refuses that (EINVAL).
+ */
+static bool xdp_new_queues(struct rxe_dp *dp, const char *netdev)
+{
+	struct rxe_queue_counts count;
+	uint32_t before = dp->nr_queues;
+	int err = 0;
+
+	if (rxe_queue_counts(netdev, &count) || count.rx == dp->queues_seen)
+		return false;
+	dp->queues_seen = count.rx;
+	snprintf(dp->netdev, sizeof(dp->netdev), "%s", netdev);
+	if (count.rx > RXE_MAX_QUEUES) {
+		log_warn("%s: %s has %u receive queues now, at most %u are served; packets on the "
+			 "others are lost: type `ethtool -L %s combined %u`",
+			 dp->dev_name, netdev, count.rx, RXE_MAX_QUEUES, netdev, RXE_MAX_QUEUES);
+		count.rx = RXE_MAX_QUEUES;
+	}
+	while (!err && dp->nr_queues < count.rx) {
+		err = open_queue_patiently(dp, dp->nr_queues, dp->bind_flags);
+		if (!err)
+			dp->nr_queues++;
+	}
+	if (err)
+		log_err("%s: cannot bind an AF_XDP socket to the new queue %u of %s: %s; packets "
+			"that arrive there are lost: %s",
+			dp->dev_name, dp->nr_queues, netdev, strerror(-err), bind_hint(err));
+	if (dp->nr_queues > before)
+		log_info("%s: %s has %u receive queue(s) now, %u are served", dp->dev_name, netdev,
+			 dp->queues_seen, dp->nr_queues);
+	return dp->nr_queues > before;
+}
+
+static void xdp_steer_queues(struct rxe_dp *dp)
+{
+	int err = steer_sockets(dp, 0);
+
+	if (err)
+		log_err("%s: cannot steer packets of the new queues of %s: %s", dp->dev_name,
+			dp->netdev, strerror(-err));
 }
 
 /* ---- steering ------------------------------------------------------------------------ */
@@ -468,6 +518,8 @@ const struct rxe_dp_ops rxe_dp_xdp = {
 	.addr_clear = xdp_addr_clear,
 	.mac_set = xdp_mac_set,
 	.attached = xdp_attached,
+	.new_queues = xdp_new_queues,
+	.steer_queues = xdp_steer_queues,
 	.tick = xdp_tick,
 	.pollfds = rxe_xdp_pollfds,
 	.rx_burst = rxe_xdp_rx_burst,

@@ -40,6 +40,7 @@ struct rxe_xdp_queue {
 
 struct rxe_xdp_worker {
 	struct rxe_xsk *tx;  /* its socket on its transmit queue */
+	uint32_t nr_queues;  /* that it serves: a new one from pollfds() on */
 	uint32_t next_queue; /* where the next receive burst begins */
 	uint32_t unsent;     /* packets since the last kick */
 	uint32_t spins;	     /* times it stayed awake for transmit without progress */
@@ -74,7 +75,9 @@ struct rxe_dp {
 	bool sg; /* multi-buffer sockets */
 	uint32_t nr_workers, nr_queues, nr_tx_queues;
 	struct rxe_xdp_worker *worker; /* [nr_workers] */
-	struct rxe_xdp_queue *queue;   /* [nr_queues] */
+	struct rxe_xdp_queue *queue;   /* [RXE_MAX_QUEUES], of which nr_queues are open */
+	uint16_t bind_flags;	       /* how this netdev takes sockets */
+	uint32_t queues_seen;	       /* the count that was last acted on */
 	bool have_prog, have_guard, have_port;
 };
 

@@ -53,11 +53,13 @@ static void take_wakeup(struct rxe_xdp_worker *w)
 
 int rxe_xdp_pollfds(struct rxe_dp *dp, uint32_t worker, struct pollfd *pfd, int max)
 {
+	struct rxe_xdp_worker *w = &dp->worker[worker];
 	int n = 0;
 
+	w->nr_queues = dp->nr_queues;
 	if (n < max)
-		pfd[n++] = (struct pollfd){.fd = dp->worker[worker].event_fd, .events = POLLIN};
-	for (uint32_t q = 0; q < dp->nr_queues && n < max; q++)
+		pfd[n++] = (struct pollfd){.fd = w->event_fd, .events = POLLIN};
+	for (uint32_t q = 0; q < w->nr_queues && n < max; q++)
 		pfd[n++] = (struct pollfd){.fd = dp->queue[q].sock[worker].fd, .events = POLLIN};
 	return n;
 }
@@ -142,9 +144,9 @@ uint32_t rxe_xdp_rx_burst(struct rxe_dp *dp, uint32_t worker, uint32_t budget)
 
 	take_wakeup(w);
 	n = rx_loopback(dp, worker, (budget + 1) / 2);
-	for (uint32_t i = 0; i < dp->nr_queues && n < budget; i++) {
+	for (uint32_t i = 0; i < w->nr_queues && n < budget; i++) {
 		n += rx_socket(dp, worker, &dp->queue[w->next_queue].sock[worker], budget - n);
-		w->next_queue = (w->next_queue + 1) % dp->nr_queues;
+		w->next_queue = (w->next_queue + 1) % w->nr_queues;
 	}
 	return n;
 }
@@ -309,9 +311,13 @@ void rxe_xdp_pkt_send(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt, b
 {
 	struct rxe_xdp_worker *w = &dp->worker[worker];
 
-	if (pkt->loops && pkt->addr->route && !pkt->loopback)
+	const struct rxe_route *route = pkt->addr->route;
+
+	if (route && __atomic_load_n(&route->no_source, __ATOMIC_RELAXED))
+		route = NULL;
+	if (pkt->loops && route && !pkt->loopback)
 		loop_copy(dp, worker, pkt);
-	if (!pkt->addr->route) {
+	if (!route) {
 		count(w, RXE_XDP_TX_NO_ROUTE);
 		rxe_xdp_pkt_free(dp, worker, pkt);
 	} else if (pkt->loopback) {
@@ -374,8 +380,10 @@ static void tend_rings(struct rxe_dp *dp, uint32_t worker, struct rxe_xdp_queue 
 
 void rxe_xdp_flush(struct rxe_dp *dp, uint32_t worker)
 {
-	kick(&dp->worker[worker]);
-	for (uint32_t q = 0; q < dp->nr_queues; q++)
+	struct rxe_xdp_worker *w = &dp->worker[worker];
+
+	kick(w);
+	for (uint32_t q = 0; q < w->nr_queues; q++)
 		if (dp->queue[q].umem.owner == worker)
 			tend_rings(dp, worker, &dp->queue[q]);
 }
@@ -408,7 +416,7 @@ bool rxe_xdp_pending(struct rxe_dp *dp, uint32_t worker)
 	if (__atomic_load_n(&w->woken, __ATOMIC_RELAXED) || rxe_loopback_ready(&dp->loop, worker) ||
 	    rxe_loopback_room(&dp->loop, worker))
 		return true;
-	for (uint32_t q = 0; q < dp->nr_queues; q++)
+	for (uint32_t q = 0; q < w->nr_queues; q++)
 		if (rxe_xsk_rx_ready(&dp->queue[q].sock[worker]))
 			return true;
 	return tx_pending(w, worker);

@@ -178,6 +178,13 @@ void rxe_qp_error(struct rxe_qp *qp)
 	rxe_qp_kick(qp); /* flushes */
 }
 
+bool rxe_qp_abort(struct rxe_qp *qp)
+{
+	rxe_qp_error(qp);
+	rxe_flush_run(qp);
+	return !busy_ops(qp);
+}
+
 /* ---- modify, query ----------------------------------------------------------------------- */
 
 static const struct {

@@ -495,6 +495,12 @@ int rxe_qp_create(struct rxe_engine *e, struct rxe_hca *hca, const struct rxe_qp
 		  struct rxe_qp **out);
 int rxe_qp_modify(struct rxe_qp *qp, const struct rxe_qp_attr *attr, uint32_t mask);
 void rxe_qp_query(struct rxe_qp *qp, struct rxe_qp_attr *attr);
+/*
+ * Its device is going: ERR from whatever state it is in, and everything in its
+ * queues completes as flushed, at once. False while a copy is under way, which
+ * holds up what comes behind it: to be called again.
+ */
+bool rxe_qp_abort(struct rxe_qp *qp);
 /* Stops it now; ops->qp_released follows (also at once, from within). */
 void rxe_qp_destroy(struct rxe_qp *qp);
 /* New send work requests may be in the ring. */

@@ -447,6 +447,15 @@ static void accept_cb(struct rxe_watch *w, uint32_t events)
 		conn_free(c);
 }
 
+void rxe_server_hang_up(const struct uctx *ctx)
+{
+	struct conn *c;
+
+	TAILQ_FOREACH (c, &the_server()->conns, link)
+		if (c->ctx == ctx)
+			shutdown(c->watch.fd, SHUT_RDWR); /* conn_cb() hears of it */
+}
+
 /* ---- start and stop ------------------------------------------------------------------ */
 
 int rxe_server_start(const char *rundir, struct rxe_server **out, char *err, size_t errlen)

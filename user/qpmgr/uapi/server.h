@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct rxe_server;
+struct uctx;
 
 /*
  * Listens in rundir. -EADDRINUSE when a live instance answers there; err is
@@ -20,5 +21,10 @@ int rxe_server_start(const char *rundir, struct rxe_server **out, char *err, siz
  * still letting go keep s; the process is about to end.
  */
 void rxe_server_stop(struct rxe_server *s);
+/*
+ * The connection that opened ctx ends, as if its client had closed it: soon,
+ * not within this call. The client reads what was sent, then an end of file.
+ */
+void rxe_server_hang_up(const struct uctx *ctx);
 
 #endif

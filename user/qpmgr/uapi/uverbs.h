@@ -312,6 +312,11 @@ int uctx_get_context(struct uctx *ctx);
 void uctx_port_event(struct uctx *ctx, enum rxe_event_kind kind);
 /* A channel object whose last user or descriptor is gone. */
 void uverbs_channel_drop(struct uobj *o);
+/*
+ * The device goes: all that is posted to the QP completes as flushed. False
+ * while a copy of its is under way: to be called again.
+ */
+bool uqp_abort(struct uqp *qp);
 /* Blocks until no QP of dev has a copy or packet under way. */
 void uqp_wait_released(struct rxe_dev *dev);
 

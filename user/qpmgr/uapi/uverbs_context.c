@@ -10,10 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "uapi/server.h"
 #include "uapi/ucma.h"
+
+#define FLUSH_PATIENCE_MS 200
 
 static TAILQ_HEAD(, uctx) contexts = TAILQ_HEAD_INITIALIZER(contexts);
 
@@ -245,9 +249,41 @@ void rxe_uverbs_dev_event(struct rxe_dev *dev, enum rxe_event_kind kind)
 			uctx_port_event(ctx, kind);
 }
 
+static bool abort_qps(struct uctx *ctx)
+{
+	struct uhandles *h = &ctx->handles[UOBJ_QP];
+	bool all = true;
+
+	for (uint32_t i = 0; i < h->room; i++) {
+		struct uqp *qp = h->slot[i];
+
+		if (qp && !qp->dying)
+			all &= uqp_abort(qp);
+	}
+	return all;
+}
+
+/* Every QP of the device; copies under way get some time to end. */
+static void flush_all(const struct rxe_dev *dev)
+{
+	const struct timespec ms = {0, 1000000};
+	struct uctx *ctx;
+	bool all = false;
+
+	for (int i = 0; !all && i < FLUSH_PATIENCE_MS; i++) {
+		if (i)
+			nanosleep(&ms, NULL);
+		all = true;
+		TAILQ_FOREACH (ctx, &contexts, link)
+			if (ctx->dev == dev)
+				all &= abort_qps(ctx);
+	}
+}
+
 /*
- * The device goes under its contexts: their QPs end, now, since the datapath
- * is about to be closed; the programs see DEVICE_FATAL and EIO.
+ * The device goes under its contexts: what their QPs hold is flushed, and they
+ * end, now, since the datapath is about to be closed. The programs see that,
+ * DEVICE_FATAL, and then the end of every channel and EIO.
  */
 void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 {
@@ -258,9 +294,15 @@ void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 		if (ctx->dev != dev || ctx->dead)
 			continue;
 		ctx->dead = true;
-		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
 		rxe_mem_kill(ctx->mem);
+	}
+	flush_all(dev);
+	TAILQ_FOREACH (ctx, &contexts, link) {
+		if (ctx->dev != dev)
+			continue;
+		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
 		destroy_qps(ctx);
+		rxe_server_hang_up(ctx);
 	}
 	uqp_wait_released(dev);
 }

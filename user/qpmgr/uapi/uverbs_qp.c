@@ -557,6 +557,27 @@ void uqp_destroy(struct uqp *qp, struct ucmd *cmd)
 	rxe_worker_call(qp->worker, destroy_on_worker, qp);
 }
 
+struct abort_call {
+	struct uqp *qp;
+	bool done;
+};
+
+static void abort_on_worker(struct rxe_worker *w, void *arg)
+{
+	struct abort_call *c = arg;
+
+	(void)w;
+	c->done = rxe_qp_abort(c->qp->qp);
+}
+
+bool uqp_abort(struct uqp *qp)
+{
+	struct abort_call c = {.qp = qp};
+
+	rxe_worker_call(qp->worker, abort_on_worker, &c);
+	return c.done;
+}
+
 void uqp_wait_released(struct rxe_dev *dev)
 {
 	const struct timespec ms = {0, 1000000};
