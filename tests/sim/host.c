@@ -410,6 +410,22 @@ void sim_cq_init(struct sim_cq *cq, struct sim_host *h, uint32_t cqe)
 		abort();
 }
 
+int sim_cq_resize(struct sim_cq *cq, struct sim_host *h, uint32_t cqe)
+{
+	uint32_t slots, log2_elem;
+	size_t bytes = rxe_ring_size(cqe, sizeof(struct ib_uverbs_wc), &slots, &log2_elem);
+	struct rxe_ring ring;
+	void *mem = make_ring(&ring, bytes, slots, log2_elem);
+	int err = rxe_cq_resize(&h->hca, cq->cq, &ring, cqe);
+
+	free(err ? mem : cq->mem);
+	if (err)
+		return err;
+	cq->mem = mem;
+	cq->ring = ring;
+	return 0;
+}
+
 void sim_cq_fini(struct sim_cq *cq)
 {
 	rxe_cq_destroy(cq->cq);

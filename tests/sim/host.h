@@ -109,6 +109,8 @@ struct sim_qp_caps {
 void sim_cq_init(struct sim_cq *cq, struct sim_host *h, uint32_t cqe);
 void sim_cq_fini(struct sim_cq *cq);
 bool sim_cq_poll(struct sim_cq *cq, struct ib_uverbs_wc *wc);
+/* As the provider on ibv_resize_cq(). */
+int sim_cq_resize(struct sim_cq *cq, struct sim_host *h, uint32_t cqe);
 
 void sim_srq_init(struct sim_srq *srq, struct sim_host *h, uint32_t pdn, uint32_t max_wr,
 		  uint32_t max_sge);

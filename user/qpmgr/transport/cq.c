@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Completion queues: posting under the CQ's own lock, arming, overflow.
+ * Completion queues: posting under the CQ's own lock, arming, overflow, growing
+ * and shrinking.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -58,6 +59,42 @@ void rxe_cq_arm(struct rxe_cq *cq, bool solicited_only, bool *missed)
 	if (missed)
 		*missed = rxe_ring_consumer(&cq->ring) != cq->ring.index;
 	pthread_mutex_unlock(&cq->lock);
+}
+
+/*
+ * With the lock held: what is not polled yet, in order, to the start of `to`.
+ * A client that still looks at the old ring finds nothing there.
+ */
+static void move(struct rxe_cq *cq, struct rxe_ring *to, uint32_t from, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		memcpy(rxe_ring_elem(to, to->index), rxe_ring_elem(&cq->ring, from + i),
+		       sizeof(struct ib_uverbs_wc));
+		rxe_ring_produce(to);
+	}
+	__atomic_store_n(&cq->ring.buf->consumer_index, cq->ring.index, __ATOMIC_RELEASE);
+}
+
+int rxe_cq_resize(struct rxe_hca *hca, struct rxe_cq *cq, const struct rxe_ring *ring, uint32_t cqe)
+{
+	struct rxe_ring to = *ring;
+	uint32_t from, n;
+	int err = 0;
+
+	if (!cqe || cqe > hca->limits.max_cqe || cqe > to.mask ||
+	    (1u << to.log2_elem) < sizeof(struct ib_uverbs_wc))
+		return -EINVAL;
+	pthread_mutex_lock(&cq->lock);
+	from = rxe_ring_consumer(&cq->ring); /* once: the client can change it */
+	n = (cq->ring.index - from) & cq->ring.mask;
+	if (n > cqe) {
+		err = -EINVAL;
+	} else {
+		move(cq, &to, from, n);
+		cq->ring = to;
+	}
+	pthread_mutex_unlock(&cq->lock);
+	return err;
 }
 
 static bool wakes(const struct rxe_cq *cq, const struct ib_uverbs_wc *wc, bool solicited)

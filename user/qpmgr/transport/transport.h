@@ -368,6 +368,15 @@ void rxe_ring_init(struct rxe_ring *r, void *buf, uint32_t slots, uint32_t log2_
 int rxe_cq_create(struct rxe_hca *hca, const struct rxe_ring *ring, uint32_t cqe, void *owner,
 		  struct rxe_cq **out);
 void rxe_cq_destroy(struct rxe_cq *cq); /* no QP uses it any more */
+/*
+ * Moves the completions that the client has not polled to an empty ring and
+ * goes on with it, also under traffic; the old one, which reads as empty then,
+ * is the caller's again. The client must not poll meanwhile (its provider holds
+ * its lock). -EINVAL: cqe is 0, above limits.max_cqe or less than what waits
+ * (PROTOCOL 26). Control thread.
+ */
+int rxe_cq_resize(struct rxe_hca *hca, struct rxe_cq *cq, const struct rxe_ring *ring,
+		  uint32_t cqe);
 void *rxe_cq_owner(const struct rxe_cq *cq);
 /* Arms for the next (solicited_only: solicited or error) completion. Any thread. */
 void rxe_cq_arm(struct rxe_cq *cq, bool solicited_only, bool *missed);

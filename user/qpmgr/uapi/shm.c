@@ -56,6 +56,19 @@ fail:
 	return NULL;
 }
 
+struct ushm *ushm_new_ring(struct uctx *ctx, size_t bytes, uint32_t slots, uint32_t log2_elem,
+			   struct rxe_ring *ring, struct mminfo *mi)
+{
+	struct ushm *s = ushm_new(ctx, bytes);
+
+	if (!s)
+		return NULL;
+	rxe_ring_init(ring, s->map, slots, log2_elem);
+	mi->offset = s->offset;
+	mi->size = (uint32_t)bytes;
+	return s;
+}
+
 void ushm_free(struct uctx *ctx, struct ushm *s)
 {
 	if (!s)

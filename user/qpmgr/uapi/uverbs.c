@@ -56,6 +56,7 @@ static const struct command commands[] = {
 	    OUT(create_comp_channel)),
 	CMD(CREATE_CQ, create_cq, IN(create_cq), OUT(create_cq)),
 	CMD_EX(CREATE_CQ, create_cq, IN(ex_create_cq), OUT(ex_create_cq)),
+	CMD(RESIZE_CQ, resize_cq, IN(resize_cq), OUT(resize_cq)),
 	CMD(DESTROY_CQ, destroy_cq, IN(destroy_cq), OUT(destroy_cq)),
 	CMD(REQ_NOTIFY_CQ, req_notify_cq, IN(req_notify_cq), 0),
 	CMD(CREATE_SRQ, create_srq, IN(create_srq), OUT(create_srq)),

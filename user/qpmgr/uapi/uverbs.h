@@ -246,6 +246,9 @@ void uobj_remove(struct uobj *o);
 void *uobj_first(struct uctx *ctx, enum uobj_kind kind);
 
 struct ushm *ushm_new(struct uctx *ctx, size_t size);
+/* A ring of rxe_ring_size() in memory of its own; *mi: what the client maps. */
+struct ushm *ushm_new_ring(struct uctx *ctx, size_t bytes, uint32_t slots, uint32_t log2_elem,
+			   struct rxe_ring *ring, struct mminfo *mi);
 void ushm_free(struct uctx *ctx, struct ushm *s);
 
 /* Handlers, one file a room; the table is in uverbs.c. */
@@ -265,6 +268,7 @@ int ucmd_destroy_ah(struct ucmd *cmd);
 int ucmd_create_comp_channel(struct ucmd *cmd);
 int ucmd_create_cq(struct ucmd *cmd);
 int ucmd_ex_create_cq(struct ucmd *cmd);
+int ucmd_resize_cq(struct ucmd *cmd);
 int ucmd_destroy_cq(struct ucmd *cmd);
 int ucmd_req_notify_cq(struct ucmd *cmd);
 int ucmd_create_srq(struct ucmd *cmd);

@@ -49,6 +49,15 @@ void uverbs_channel_close(struct uctx *ctx, uint32_t id)
 		uverbs_channel_drop(&c->o);
 }
 
+static struct ushm *make_ring(struct uctx *ctx, uint32_t cqe, struct rxe_ring *ring,
+			      struct mminfo *mi)
+{
+	uint32_t slots, log2_elem;
+	size_t size = rxe_ring_size(cqe, CQE_SIZE, &slots, &log2_elem);
+
+	return ushm_new_ring(ctx, size, slots, log2_elem, ring, mi);
+}
+
 /* What both create commands ask for. */
 struct cq_request {
 	uint64_t user_handle;
@@ -61,11 +70,9 @@ static int create(struct ucmd *cmd, const struct cq_request *req,
 {
 	struct rxe_create_cq_resp *uresp = (void *)cmd->uhw_out;
 	struct rxe_dev *dev = cmd->ctx->dev;
-	uint32_t slots, log2_elem;
 	struct uchan *chan = NULL;
 	struct rxe_ring ring;
 	struct ucq *cq;
-	size_t size;
 	int err;
 
 	if (!req->cqe || req->cqe > dev->hca.limits.max_cqe || req->vector >= RXE_COMP_VECTORS)
@@ -80,12 +87,10 @@ static int create(struct ucmd *cmd, const struct cq_request *req,
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -ENOMEM;
-	size = rxe_ring_size(req->cqe, CQE_SIZE, &slots, &log2_elem);
 	err = -ENOMEM;
-	cq->ring = ushm_new(cmd->ctx, size);
+	cq->ring = make_ring(cmd->ctx, req->cqe, &ring, &uresp->mi);
 	if (!cq->ring)
 		goto out_free;
-	rxe_ring_init(&ring, cq->ring->map, slots, log2_elem);
 	cq->channel = chan;
 	cq->o.user_handle = req->user_handle;
 	err = uobj_add(cmd->ctx, UOBJ_CQ, &cq->o);
@@ -99,8 +104,6 @@ static int create(struct ucmd *cmd, const struct cq_request *req,
 	dev->nr_cq++;
 	resp->cq_handle = cq->o.handle;
 	resp->cqe = req->cqe;
-	uresp->mi.offset = cq->ring->offset;
-	uresp->mi.size = (uint32_t)size;
 	cmd->uhw_out_len = sizeof(*uresp);
 	return 0;
 out_obj:
@@ -132,6 +135,33 @@ int ucmd_ex_create_cq(struct ucmd *cmd)
 		return -EOPNOTSUPP;
 	r->response_length = sizeof(*r);
 	return create(cmd, &req, &r->base);
+}
+
+/* The provider holds its lock, and maps the new ring once this is answered. */
+int ucmd_resize_cq(struct ucmd *cmd)
+{
+	const struct ib_uverbs_resize_cq *in = cmd->in;
+	struct ib_uverbs_resize_cq_resp *r = (void *)cmd->out;
+	struct rxe_resize_cq_resp *uresp = (void *)cmd->uhw_out;
+	struct ucq *cq = uobj_find(cmd->ctx, UOBJ_CQ, in->cq_handle);
+	struct rxe_hca *hca = &cmd->ctx->dev->hca;
+	struct rxe_ring ring;
+	struct ushm *mem;
+	int err;
+
+	if (!cq || !in->cqe || in->cqe > hca->limits.max_cqe)
+		return -EINVAL;
+	mem = make_ring(cmd->ctx, in->cqe, &ring, &uresp->mi);
+	if (!mem)
+		return -ENOMEM;
+	err = rxe_cq_resize(hca, cq->cq, &ring, in->cqe);
+	ushm_free(cmd->ctx, err ? mem : cq->ring);
+	if (err)
+		return err;
+	cq->ring = mem;
+	r->cqe = in->cqe;
+	cmd->uhw_out_len = sizeof(*uresp);
+	return 0;
 }
 
 void ucq_destroy(struct ucq *cq)

@@ -83,21 +83,17 @@ static int make_rings(struct ucmd *cmd, struct uqp *qp, struct rxe_qp_init *init
 {
 	struct rxe_create_qp_resp *uresp = (void *)cmd->uhw_out;
 
-	qp->sq = ushm_new(cmd->ctx, qp->geo.sq_bytes);
+	qp->sq = ushm_new_ring(cmd->ctx, qp->geo.sq_bytes, qp->geo.sq_slots, qp->geo.sq_log2_elem,
+			       &init->sq, &uresp->sq_mi);
 	if (!qp->sq)
 		return -ENOMEM;
-	rxe_ring_init(&init->sq, qp->sq->map, qp->geo.sq_slots, qp->geo.sq_log2_elem);
-	uresp->sq_mi.offset = qp->sq->offset;
-	uresp->sq_mi.size = (uint32_t)qp->geo.sq_bytes;
 	cmd->uhw_out_len = sizeof(*uresp);
 	if (qp->srq)
 		return 0;
-	qp->rq = ushm_new(cmd->ctx, qp->geo.rq_bytes);
+	qp->rq = ushm_new_ring(cmd->ctx, qp->geo.rq_bytes, qp->geo.rq_slots, qp->geo.rq_log2_elem,
+			       &init->rq, &uresp->rq_mi);
 	if (!qp->rq)
 		return -ENOMEM;
-	rxe_ring_init(&init->rq, qp->rq->map, qp->geo.rq_slots, qp->geo.rq_log2_elem);
-	uresp->rq_mi.offset = qp->rq->offset;
-	uresp->rq_mi.size = (uint32_t)qp->geo.rq_bytes;
 	return 0;
 }
 

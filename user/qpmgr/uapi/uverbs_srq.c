@@ -14,14 +14,7 @@ enum { RXE_SRQ_MAX_WR = 1 << 0, RXE_SRQ_LIMIT = 1 << 1 };
 static struct ushm *make_ring(struct uctx *ctx, const struct rxe_srq_geometry *g,
 			      struct rxe_ring *ring, struct mminfo *mi)
 {
-	struct ushm *mem = ushm_new(ctx, g->bytes);
-
-	if (!mem)
-		return NULL;
-	rxe_ring_init(ring, mem->map, g->slots, g->log2_elem);
-	mi->offset = mem->offset;
-	mi->size = (uint32_t)g->bytes;
-	return mem;
+	return ushm_new_ring(ctx, g->bytes, g->slots, g->log2_elem, ring, mi);
 }
 
 static int create_object(struct usrq *srq, struct rxe_srq_init *init)
