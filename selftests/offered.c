@@ -118,9 +118,11 @@ static int import_dm(void)
 	return MADE(struct ibv_dm, ibv_import_dm(ctx, 1), ibv_unimport_dm);
 }
 
+static int forked; /* what ibv_fork_init() said: it must come before any region */
+
 static int fork_init(void)
 {
-	return DONE(ibv_fork_init());
+	return forked;
 }
 
 /* ---- domains, memory ---------------------------------------------------------------- */
@@ -740,6 +742,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	gid_index = atoi(argv[2]);
+	forked = DONE(ibv_fork_init());
 	open_device(argv[1]);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int err = rows[i].ask();
