@@ -533,6 +533,20 @@ static int srq_ex_tm(void)
 	return srq_ex(IBV_SRQT_TM);
 }
 
+static int get_srq_num(void)
+{
+	struct ibv_srq_init_attr a = {.attr = {.max_wr = 1, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(pd, &a);
+	uint32_t num;
+	int err;
+
+	if (!srq)
+		return errno;
+	err = DONE(ibv_get_srq_num(srq, &num));
+	ibv_destroy_srq(srq);
+	return err;
+}
+
 static int post_srq_ops(void)
 {
 	struct ibv_srq_init_attr a = {.attr = {.max_wr = 1, .max_sge = 1}};
@@ -623,6 +637,36 @@ static int resolve_eth(void)
 	return DONE(ibv_resolve_eth_l2_from_gid(ctx, &a, mac, &vid));
 }
 
+/* The answer to a datagram that came over IPv4: the header lies in the GRH's second half. */
+static int create_ah_from_wc(void)
+{
+	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH};
+	union ibv_gid gid;
+	struct ibv_grh grh;
+	uint8_t *ip = (uint8_t *)&grh + 20;
+
+	if (ibv_query_gid(ctx, 1, gid_index, &gid))
+		return errno;
+	memset(&grh, 0, sizeof(grh));
+	ip[0] = 0x45;
+	ip[3] = 20 + 8;
+	ip[8] = 64;
+	ip[9] = 17;
+	memcpy(ip + 12, gid.raw + 12, 4);
+	memcpy(ip + 16, gid.raw + 12, 4);
+	for (uint32_t i = 0, sum = 0; i <= 20; i += 2) {
+		if (i < 20) {
+			sum += ip[i] << 8 | ip[i + 1];
+			continue;
+		}
+		sum = (sum & 0xffff) + (sum >> 16);
+		sum = ~((sum & 0xffff) + (sum >> 16));
+		ip[10] = sum >> 8;
+		ip[11] = sum;
+	}
+	return MADE(struct ibv_ah, ibv_create_ah_from_wc(pd, &wc, &grh, 1), ibv_destroy_ah);
+}
+
 static int attach_mcast_rc(void)
 {
 	union ibv_gid g = {.raw = {[10] = 0xff, 0xff, 239, 1, 1, 1}};
@@ -703,6 +747,7 @@ static const struct {
 	{"ibv_create_srq_ex", srq_ex_basic},
 	{"IBV_SRQT_XRC", srq_ex_xrc},
 	{"IBV_SRQT_TM", srq_ex_tm},
+	{"ibv_get_srq_num", get_srq_num},
 	{"ibv_post_srq_ops", post_srq_ops},
 	{"ibv_create_wq", create_wq},
 	{"ibv_create_rwq_ind_table", create_rwq_ind_table},
@@ -711,6 +756,7 @@ static const struct {
 	{"ibv_create_counters", create_counters},
 	{"ibv_create_ah", create_ah},
 	{"ibv_create_ah without GRH", create_ah_no_grh},
+	{"ibv_create_ah_from_wc", create_ah_from_wc},
 	{"ibv_resolve_eth_l2_from_gid", resolve_eth},
 	{"ibv_attach_mcast of an RC QP", attach_mcast_rc},
 };

@@ -11,7 +11,7 @@ FEATURES=$SELFTESTS/../docs/features.md
 # Rows of the document begin `| name | outcome |`, the name in backquotes; a cell
 # of the outcome begins with `works` or with the errno.
 documented() { # NAME
-	awk -F ' *[|] *' -v name="\`$1\`" '$2 == name { split($3, w, /[ ,;(]/); print w[1]; exit }' "$FEATURES"
+	awk -F ' *[|] *' -v name="\`$1\`" '$2 == name { split($3, w, /[ ,;:(]/); print w[1]; exit }' "$FEATURES"
 }
 as_documented() { # NAME OUTCOME
 	local said
