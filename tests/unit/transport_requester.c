@@ -190,12 +190,17 @@ static void pacing(void **state)
 	assert_int_equal(b->nr_sent, 3);
 }
 
+/* As the kernel numbers them (ib_verbs.h): not in the uapi headers. */
+enum { IB_WR_REG_MR = 0x20, IB_WR_DRIVER1 = 0xf0 };
+
 static void each_bad_request_completes(void **state)
 {
 	static const struct {
 		uint32_t opcode, lkey_xor, off, len, status;
 	} cases[] = {
 		{IB_UVERBS_WR_TSO, 0, 0, 8, RXE_WC_LOC_QP_OP_ERR},
+		{IB_WR_REG_MR, 0, 0, 8, RXE_WC_LOC_QP_OP_ERR},
+		{IB_WR_DRIVER1, 0, 0, 8, RXE_WC_LOC_QP_OP_ERR},
 		{77, 0, 0, 8, RXE_WC_LOC_QP_OP_ERR},
 		{IB_UVERBS_WR_SEND, 0x100, 0, 8, RXE_WC_LOC_PROT_ERR},
 		{IB_UVERBS_WR_RDMA_READ, 0x100, 0, 8, RXE_WC_LOC_PROT_ERR},
