@@ -28,6 +28,9 @@ struct env_record {
 	uint32_t needs_prog;	 /* XDP program without which nothing reaches it; 0: none */
 	int open_error;		 /* what the datapath's open returns */
 	uint32_t params[RXE_PARAM_COUNT];
+	struct uobj **objects; /* of objects_kind (enum uobj_kind), NULL behind the last */
+	int objects_kind;
+	struct uobj *srq;
 };
 extern struct env_record env;
 

@@ -430,6 +430,8 @@ static struct rxe_dev *dev_alloc(struct rxe_netns *ns, const char *name)
 	dev->ns = ns;
 	rxe_netns_get(ns);
 	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	/* Number 0 of these is QP1's. */
+	dev->next_res[RXE_RES_PD] = dev->next_res[RXE_RES_CQ] = 1;
 	strcpy(dev->node_desc, "rxe");
 	return dev;
 }

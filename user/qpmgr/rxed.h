@@ -27,6 +27,9 @@ struct rxe_server; /* uapi/server.h */
 struct rxe_netns;  /* netns.h */
 struct rxe_rtnl;   /* rtnl.h */
 
+/* Objects that have a number of their own in `rdma res show`, counted from 0 per device. */
+enum rxe_res { RXE_RES_PD, RXE_RES_CQ, RXE_RES_MR, RXE_RES_CTX, RXE_RES_SRQ, RXE_RES_KINDS };
+
 enum rxe_netns_mode { RXE_NETNS_EXCLUSIVE = 0, RXE_NETNS_SHARED = 1 };
 
 struct rxe_gid_entry {
@@ -64,6 +67,10 @@ struct rxe_dev {
 	struct rxe_idmap srqns; /* SRQ numbers, from the driver's first; likewise */
 	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_mw, nr_ah;
 	uint32_t nr_cm_id;
+	uint32_t stat_mode, stat_mask; /* `rdma statistic qp`: RDMA_COUNTER_MODE_*, what by */
+	bool dim;		       /* `rdma dev set NAME adaptive-moderation` */
+	uint32_t gsi_sent;	       /* MADs */
+	uint32_t next_res[RXE_RES_KINDS]; /* the next object's number */
 	uint32_t live_qps; /* atomic: engines have not released them */
 	uint32_t refs;
 };

@@ -23,7 +23,7 @@ int nldev_get_one(struct nldev_cmd *c, struct rxe_dev *dev)
 	nldev_put_u64(out, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
 	nldev_put_u64(out, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, dev->node_guid);
 	nldev_put_u8(out, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, RDMA_NODE_IB_CA);
-	nldev_put_u8(out, RDMA_NLDEV_ATTR_DEV_DIM, 0);
+	nldev_put_u8(out, RDMA_NLDEV_ATTR_DEV_DIM, dev->dim);
 	nldev_put_str(out, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");
 	return 0;
 }
@@ -49,6 +49,20 @@ static int set_name(struct nldev_cmd *c)
 	return err;
 }
 
+/*
+ * Adaptive moderation is one of CQs that ib_core makes for other modules; the
+ * driver's users have none. The setting is kept and shown, as ib_core does.
+ */
+static int set_dim(struct nldev_cmd *c)
+{
+	uint8_t dim = nldev_u8(c->attrs, RDMA_NLDEV_ATTR_DEV_DIM);
+
+	if (dim > 1)
+		return -EINVAL;
+	c->dev->dim = dim;
+	return 0;
+}
+
 int nldev_set(struct nldev_cmd *c)
 {
 	int err = nldev_may_administer(c, c->dev);
@@ -57,10 +71,9 @@ int nldev_set(struct nldev_cmd *c)
 		return err;
 	if (nldev_has(c->attrs, RDMA_NLDEV_ATTR_DEV_NAME))
 		return set_name(c);
-	if (nldev_has(c->attrs, RDMA_NLDEV_NET_NS_FD) ||
-	    nldev_has(c->attrs, RDMA_NLDEV_ATTR_DEV_DIM))
+	if (nldev_has(c->attrs, RDMA_NLDEV_NET_NS_FD))
 		return -EOPNOTSUPP;
-	return 0;
+	return nldev_has(c->attrs, RDMA_NLDEV_ATTR_DEV_DIM) ? set_dim(c) : 0;
 }
 
 /* ---- links -------------------------------------------------------------------- */

@@ -50,6 +50,12 @@ void nldev_put_u32(struct nldev_out *out, int type, uint32_t v);
 void nldev_put_u64(struct nldev_out *out, int type, uint64_t v);
 void nldev_put_str(struct nldev_out *out, int type, const char *s);
 size_t nldev_nest_begin(struct nldev_out *out, int type);
+/*
+ * When the message did not fit, or `unwanted`: takes back what was put since
+ * `mark` (of nldev_nest_begin), so that the message can end there. True when
+ * it did not fit.
+ */
+bool nldev_take_back(struct nldev_out *out, size_t mark, bool unwanted);
 void nldev_nest_end(struct nldev_out *out, size_t nest);
 /* NLMSG_ERROR: the acknowledgement (0) or -errno, with out->err when set. */
 void nldev_ack(struct nldev_out *out, int err);

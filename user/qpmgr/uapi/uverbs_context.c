@@ -39,6 +39,13 @@ static int grow(struct uhandles *h)
 	return 0;
 }
 
+/* Which numbers the kinds draw; RXE_RES_KINDS: none, or (QPs) another. */
+static const enum rxe_res res_of[UOBJ_KINDS] = {
+	[UOBJ_PD] = RXE_RES_PD,		[UOBJ_MR] = RXE_RES_MR,	  [UOBJ_MW] = RXE_RES_KINDS,
+	[UOBJ_CHANNEL] = RXE_RES_KINDS, [UOBJ_CQ] = RXE_RES_CQ,	  [UOBJ_QP] = RXE_RES_KINDS,
+	[UOBJ_AH] = RXE_RES_KINDS,	[UOBJ_SRQ] = RXE_RES_SRQ,
+};
+
 int uobj_add(struct uctx *ctx, enum uobj_kind kind, struct uobj *o)
 {
 	struct uhandles *h = &ctx->handles[kind];
@@ -50,6 +57,8 @@ int uobj_add(struct uctx *ctx, enum uobj_kind kind, struct uobj *o)
 	o->handle = h->next % h->room;
 	o->kind = kind;
 	o->ctx = ctx;
+	if (res_of[kind] != RXE_RES_KINDS)
+		o->res = ctx->dev->next_res[res_of[kind]]++;
 	h->slot[o->handle] = o;
 	h->next = o->handle + 1;
 	h->count++;
@@ -169,6 +178,35 @@ out_mem:
 out_free:
 	free(ctx);
 	return err;
+}
+
+static void each_of(struct uctx *ctx, enum uobj_kind kind, void (*fn)(void *arg, struct uobj *o),
+		    void *arg)
+{
+	struct uhandles *h = &ctx->handles[kind];
+
+	for (uint32_t i = 0; h->count && i < h->room; i++)
+		if (h->slot[i])
+			fn(arg, h->slot[i]);
+}
+
+void uverbs_each(const struct rxe_dev *dev, enum uobj_kind kind,
+		 void (*fn)(void *arg, struct uobj *o), void *arg)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && !ctx->dead && !ctx->closing)
+			each_of(ctx, kind, fn, arg);
+}
+
+void uctx_each(const struct rxe_dev *dev, void (*fn)(void *arg, struct uctx *ctx), void *arg)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && ctx->opened && !ctx->dead && !ctx->closing)
+			fn(arg, ctx);
 }
 
 #define DESTROY_ALL(ctx, kind, type, destroy)        \

@@ -98,7 +98,8 @@ static int create(struct ucmd *cmd, const struct cq_request *req,
 		chan->o.uses++;
 	dev->nr_cq++;
 	resp->cq_handle = cq->o.handle;
-	resp->cqe = req->cqe;
+	cq->cqe = slots - 1; /* as the driver: what the ring holds */
+	resp->cqe = cq->cqe;
 	uresp->mi.offset = cq->ring->offset;
 	uresp->mi.size = (uint32_t)size;
 	cmd->uhw_out_len = sizeof(*uresp);
