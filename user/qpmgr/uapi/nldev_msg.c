@@ -152,6 +152,12 @@ void nldev_begin(struct nldev_out *out, uint16_t type, uint16_t flags)
 	nlh->nlmsg_pid = out->req->nlmsg_pid;
 }
 
+void nldev_cancel(struct nldev_out *out)
+{
+	out->len = out->msg;
+	out->overflow = false;
+}
+
 int nldev_end(struct nldev_out *out)
 {
 	struct nlmsghdr *nlh = (void *)(out->buf + out->msg);

@@ -43,6 +43,8 @@ struct nldev_out {
 void nldev_begin(struct nldev_out *out, uint16_t type, uint16_t flags);
 /* Completes the message; -EMSGSIZE (and it is taken back) when it did not fit. */
 int nldev_end(struct nldev_out *out);
+/* Takes the message under way back. */
+void nldev_cancel(struct nldev_out *out);
 void nldev_flush(struct nldev_out *out);
 void nldev_put(struct nldev_out *out, int type, const void *data, size_t len);
 void nldev_put_u8(struct nldev_out *out, int type, uint8_t v);

@@ -171,8 +171,10 @@ static int put_entries(struct nldev_cmd *c, const struct nldev_kind *kind,
 
 	while (i < items->n) {
 		err = put_entry(c, kind, items, i, asked, port);
-		if (err == -EMSGSIZE && i == first)
-			return err; /* not even alone */
+		if (err == -EMSGSIZE && i == first) {
+			nldev_cancel(c->out); /* not even alone, as the kernel */
+			return err;
+		}
 		if (err == -EMSGSIZE) {
 			err = end_table(c, table);
 			if (err)
