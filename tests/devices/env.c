@@ -90,6 +90,12 @@ void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 	env.gone++;
 }
 
+void rxe_uverbs_dev_isolate(struct rxe_dev *dev)
+{
+	(void)dev;
+	env.isolated++;
+}
+
 /* Nobody has opened a device: no objects, no ids. */
 void uverbs_each(const struct rxe_dev *dev, enum uobj_kind kind,
 		 void (*fn)(void *arg, struct uobj *o), void *arg)

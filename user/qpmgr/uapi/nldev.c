@@ -147,7 +147,7 @@ int nldev_fail(struct nldev_cmd *c, int err, const char *fmt, ...)
 /* In another namespace than the caller's, only rxed's own administrators may. */
 static bool administers(const struct nldev_cmd *c, const struct rxe_dev *dev)
 {
-	return dev->ns == c->peer->ns ? c->peer->net_admin : c->peer->bpf_admin;
+	return dev->rdma_ns == c->peer->ns ? c->peer->net_admin : c->peer->bpf_admin;
 }
 
 int nldev_may_administer(struct nldev_cmd *c, const struct rxe_dev *dev)
@@ -218,12 +218,14 @@ static int do_dump(struct nldev_cmd *c)
 }
 
 /* 0 or -errno: to be acknowledged. -EINTR: answered completely. */
-static int handle_request(struct rxe_peer *peer, const struct nlmsghdr *nlh, struct nldev_out *out)
+static int handle_request(struct rxe_peer *peer, struct rxe_netns *netns,
+			  const struct nlmsghdr *nlh, struct nldev_out *out)
 {
 	unsigned int op = RDMA_NL_GET_OP(nlh->nlmsg_type);
 	struct nldev_attrs attrs;
 	struct nldev_cmd c = {
 		.peer = peer,
+		.netns = netns,
 		.attrs = &attrs,
 		.out = out,
 		.op = op,
@@ -251,7 +253,8 @@ static int handle_request(struct rxe_peer *peer, const struct nlmsghdr *nlh, str
 	return commands[op].doit(&c);
 }
 
-static void handle_message(struct rxe_peer *peer, const struct nlmsghdr *nlh, struct nldev_out *out)
+static void handle_message(struct rxe_peer *peer, struct rxe_netns *netns,
+			   const struct nlmsghdr *nlh, struct nldev_out *out)
 {
 	int err = 0;
 
@@ -259,7 +262,7 @@ static void handle_message(struct rxe_peer *peer, const struct nlmsghdr *nlh, st
 	out->len = 0;
 	out->err[0] = 0;
 	if (nlh->nlmsg_flags & NLM_F_REQUEST && nlh->nlmsg_type >= NLMSG_MIN_TYPE)
-		err = handle_request(peer, nlh, out);
+		err = handle_request(peer, netns, nlh, out);
 	if (err && err != -EINTR)
 		out->len = 0; /* an answer half written */
 	nldev_flush(out);
@@ -269,6 +272,13 @@ static void handle_message(struct rxe_peer *peer, const struct nlmsghdr *nlh, st
 
 int rxe_nldev_handle(struct rxe_peer *peer, const void *msg, size_t len,
 		     void (*reply)(void *arg, const void *msg, size_t len), void *arg)
+{
+	return rxe_nldev_handle_netns(peer, msg, len, NULL, reply, arg);
+}
+
+int rxe_nldev_handle_netns(struct rxe_peer *peer, const void *msg, size_t len,
+			   struct rxe_netns *netns,
+			   void (*reply)(void *arg, const void *msg, size_t len), void *arg)
 {
 	struct nldev_out out = {.reply = reply, .arg = arg};
 	char copy[RXE_NLDEV_BATCH] __attribute__((aligned(8)));
@@ -285,7 +295,7 @@ int rxe_nldev_handle(struct rxe_peer *peer, const void *msg, size_t len,
 		/* Aligned, and as long as any request of NLDEV can sensibly be. */
 		if (nlh.nlmsg_len <= sizeof(copy)) {
 			memcpy(copy, pos, nlh.nlmsg_len);
-			handle_message(peer, (void *)copy, &out);
+			handle_message(peer, netns, (void *)copy, &out);
 		} else {
 			out.req = &nlh;
 			nldev_ack(&out, -EMSGSIZE);

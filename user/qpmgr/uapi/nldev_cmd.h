@@ -14,9 +14,10 @@ struct nldev_cmd {
 	struct rxe_peer *peer;
 	const struct nldev_attrs *attrs;
 	struct nldev_out *out;
-	struct rxe_dev *dev; /* of DEV_INDEX, visible to peer; NULL without one */
-	unsigned int op;     /* RDMA_NLDEV_CMD_* */
-	uint16_t type;	     /* of the answers */
+	struct rxe_dev *dev;	 /* of DEV_INDEX, visible to peer; NULL without one */
+	struct rxe_netns *netns; /* that came with the request, or NULL */
+	unsigned int op;	 /* RDMA_NLDEV_CMD_* */
+	uint16_t type;		 /* of the answers */
 };
 
 /* Sets the line that goes with an error; returns err. */

@@ -79,7 +79,7 @@ struct uobj {
 	enum uobj_kind kind;
 	uint32_t handle;
 	uint32_t uses; /* objects that need this one: destroy says EBUSY */
-	uint32_t res; /* its number in `rdma res show`; a QP's is its QPN */
+	uint32_t res;  /* its number in `rdma res show`; a QP's is its QPN */
 	uint64_t user_handle;
 	struct uctx *ctx;
 };
@@ -165,9 +165,9 @@ struct uctx {
 	struct rxe_dev *dev;
 	struct rxe_peer *peer; /* the connection's */
 	struct rxe_mem *mem;
-	bool opened; /* GET_CONTEXT was done */
+	bool opened;  /* GET_CONTEXT was done */
 	uint32_t res; /* its number in `rdma res show` */
-	bool dead;   /* its device is gone: EIO for all but close */
+	bool dead;    /* its device is gone: EIO for all but close */
 	bool closing;
 	struct uhandles handles[UOBJ_KINDS];
 	struct uchannel *async;

@@ -283,6 +283,14 @@ void rxe_uverbs_dev_event(struct rxe_dev *dev, enum rxe_event_kind kind)
 			uctx_port_event(ctx, kind);
 }
 
+static void lose_device(struct uctx *ctx)
+{
+	ctx->dead = true;
+	uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
+	rxe_mem_kill(ctx->mem);
+	destroy_qps(ctx);
+}
+
 /*
  * The device goes under its contexts: their QPs end, now, since the datapath
  * is about to be closed; the programs see DEVICE_FATAL and EIO.
@@ -292,13 +300,17 @@ void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 	struct uctx *ctx;
 
 	ucma_dev_gone(dev);
-	TAILQ_FOREACH (ctx, &contexts, link) {
-		if (ctx->dev != dev || ctx->dead)
-			continue;
-		ctx->dead = true;
-		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
-		rxe_mem_kill(ctx->mem);
-		destroy_qps(ctx);
-	}
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && !ctx->dead)
+			lose_device(ctx);
 	uqp_wait_released(dev);
+}
+
+void rxe_uverbs_dev_isolate(struct rxe_dev *dev)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && !ctx->dead && !rxe_dev_visible(dev, ctx->peer->ns))
+			lose_device(ctx);
 }
