@@ -36,7 +36,8 @@ enum rxe_ipc_type {
 	RXE_IPC_IOCTL,	       /* struct rxe_ipc_ioctl */
 	RXE_IPC_MMAP,	       /* struct rxe_ipc_mmap; reply fd [0]: the sealed memfd */
 	RXE_IPC_CHANNEL_CLOSE, /* uint32_t channel id: its last fd was closed */
-	RXE_IPC_NETLINK,       /* netlink messages; replies the same, MORE until the last */
+	RXE_IPC_NETLINK,       /* netlink messages; replies the same, MORE until the last;
+				* fds [0]: the namespace that a NET_NS_FD attribute names */
 	RXE_IPC_SYSFS_SYNC,    /* path below /sys ("class/...", no NUL): bring it up to date */
 	RXE_IPC_STAT,	       /* replies: text lines "SCOPE NAME VALUE\n", MORE until the last */
 	RXE_IPC_QP_FLAGS,      /* struct rxe_ipc_qp_flags */

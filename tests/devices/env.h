@@ -22,12 +22,15 @@ struct env_record {
 	union rxe_ip addrs[ENV_MAX_ADDRS]; /* given to the datapath */
 	unsigned int nr_addrs;
 	uint8_t mac[6];
-	unsigned int opened, closed, attached, detached, gone;
+	unsigned int opened, closed, attached, detached, gone, isolated;
 	unsigned int events[32]; /* by enum rxe_event_kind */
 	uint32_t max_ib_mtu;	 /* what the datapath says it carries */
 	uint32_t needs_prog;	 /* XDP program without which nothing reaches it; 0: none */
 	int open_error;		 /* what the datapath's open returns */
 	uint32_t params[RXE_PARAM_COUNT];
+	struct uobj **objects; /* of objects_kind (enum uobj_kind), NULL behind the last */
+	int objects_kind;
+	struct uobj *srq;
 };
 extern struct env_record env;
 

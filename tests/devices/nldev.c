@@ -14,6 +14,7 @@
 #include "authority.h"
 #include "netns.h"
 #include "uapi/nldev.h"
+#include "uapi/uverbs.h"
 
 #define SEQ 0x1234
 #define PID 0x5678
@@ -425,7 +426,10 @@ static void renaming(void **state)
 
 static void resources_are_summed_up(void **state)
 {
-	static const char *const names[] = {"pd", "cq", "qp", "cm_id", "mr", "ctx", "srq"};
+	static const char *const names[] = {"pd", "cq",	 "qp",	"cm_id",
+					    "mr", "ctx", "srq", "comp_cntr"};
+	/* with the PD, CQ and QP of QP1 */
+	static const uint64_t counts[] = {1, 1, 4, 0, 0, 0, 5, 0};
 	struct nlattr *table, *entry;
 	size_t off = 0;
 
@@ -436,7 +440,7 @@ static void resources_are_summed_up(void **state)
 	start(RDMA_NLDEV_CMD_RES_GET, NLM_F_DUMP);
 	assert_int_equal(send_as(&user), 0);
 	table = (void *)((char *)attr(message(0), RDMA_NLDEV_ATTR_RES_SUMMARY) - NLA_HDRLEN);
-	for (unsigned int i = 0; i < 7; i++) {
+	for (unsigned int i = 0; i < 8; i++) {
 		char *in = (char *)table + NLA_HDRLEN + off;
 		struct nlattr *name, *curr;
 		uint64_t n;
@@ -450,18 +454,165 @@ static void resources_are_summed_up(void **state)
 			       RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
 		assert_string_equal((char *)name + NLA_HDRLEN, names[i]);
 		memcpy(&n, (char *)curr + NLA_HDRLEN, sizeof(n));
-		assert_int_equal(n, i == 2 ? 3 : i == 6 ? 5 : 0);
+		assert_int_equal(n, counts[i]);
 		off += NLA_ALIGN(entry->nla_len);
 	}
 	assert_int_equal(off + NLA_HDRLEN, table->nla_len);
 }
 
+/* ---- objects ------------------------------------------------------------------ */
+
+#define NR_PDS 300
+
+/* The entries of every table in the answer: how many, with rising numbers. */
+static unsigned int count_entries(int table, int entry, int id)
+{
+	unsigned int n = 0, last = 0;
+	struct nlmsghdr *nlh;
+
+	for (unsigned int i = 0; (nlh = message(i)) && nlh->nlmsg_type != NLMSG_DONE; i++) {
+		struct nlattr *t =
+			attr_in((char *)nlh + NLMSG_HDRLEN, nlh->nlmsg_len - NLMSG_HDRLEN, table);
+		size_t off = 0;
+
+		assert_int_equal(attr_u32(nlh, RDMA_NLDEV_ATTR_DEV_INDEX), 0);
+		assert_non_null(t);
+		while (off + NLA_HDRLEN < t->nla_len) {
+			struct nlattr *e = (void *)((char *)t + NLA_HDRLEN + off), *num;
+			uint32_t v;
+
+			assert_int_equal(e->nla_type, entry);
+			num = attr_in((char *)e + NLA_HDRLEN, e->nla_len - NLA_HDRLEN, id);
+			assert_non_null(num);
+			memcpy(&v, (char *)num + NLA_HDRLEN, sizeof(v));
+			assert_true(!n || v > last);
+			last = v;
+			n++;
+			off += NLA_ALIGN(e->nla_len);
+		}
+	}
+	return n;
+}
+
+static void objects_fill_as_many_messages_as_they_need(void **state)
+{
+	static struct upd pds[NR_PDS];
+	static struct uobj *objects[NR_PDS + 1];
+	struct rxe_peer peer = {.pid = 77};
+	struct uctx ctx = {.peer = &peer, .res = 3};
+
+	(void)state;
+	add("rxe0", "va");
+	for (uint32_t i = 0; i < NR_PDS; i++) {
+		pds[i].o.res = NR_PDS - i; /* the answer is sorted */
+		pds[i].o.ctx = &ctx;
+		objects[i] = &pds[i].o;
+	}
+	env.objects = objects;
+	env.objects_kind = UOBJ_PD;
+	start(RDMA_NLDEV_CMD_RES_PD_GET, NLM_F_DUMP);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	assert_int_equal(send_as(&user), 0);
+	assert_true(datagrams > 2);
+	assert_int_equal(count_entries(RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+				       RDMA_NLDEV_ATTR_RES_PDN),
+			 NR_PDS + 1); /* and QP1's */
+
+	start(RDMA_NLDEV_CMD_RES_PD_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_RES_PDN, 17);
+	assert_int_equal(send_as(&user), 0);
+	assert_int_equal(attr_u32(message(0), RDMA_NLDEV_ATTR_RES_PDN), 17);
+	assert_int_equal(attr_u32(message(0), RDMA_NLDEV_ATTR_RES_CTXN), 3);
+	assert_int_equal(attr_u32(message(0), RDMA_NLDEV_ATTR_RES_PID), 77);
+	assert_null(attr(message(0), RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY));
+	start(RDMA_NLDEV_CMD_RES_PD_GET, NLM_F_ACK);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_RES_PDN, NR_PDS + 1);
+	assert_int_equal(refused(&user), -ENOENT);
+	/* one without a number; on a port, which PDs have not; of a port that is not there */
+	start(RDMA_NLDEV_CMD_RES_PD_GET, NLM_F_ACK);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	assert_int_equal(refused(&user), -EINVAL);
+	put_u32(RDMA_NLDEV_ATTR_RES_PDN, 17);
+	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	assert_int_equal(refused(&user), -EINVAL);
+	start(RDMA_NLDEV_CMD_RES_QP_GET, NLM_F_DUMP);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 2);
+	assert_int_equal(send_as(&user), 0);
+	assert_int_equal(message(0)->nlmsg_type, NLMSG_DONE);
+	assert_int_equal(*(int *)NLMSG_DATA(message(0)), -EINVAL);
+}
+
+static void keys_are_for_administrators(void **state)
+{
+	struct rxe_peer peer = {.pid = 77};
+	struct uctx ctx = {.peer = &peer};
+	struct upd pd = {.o = {.ctx = &ctx, .res = 1}};
+	struct umr mr = {.o = {.ctx = &ctx, .res = 5}, .pd = &pd, .length = 4096};
+	struct uobj *objects[] = {&mr.o, NULL};
+
+	(void)state;
+	add("rxe0", "va");
+	env.objects = objects;
+	env.objects_kind = UOBJ_MR;
+	start(RDMA_NLDEV_CMD_RES_MR_GET, 0);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_RES_MRN, 5);
+	assert_int_equal(send_as(&root), 0);
+	assert_int_equal(attr_u32(message(0), RDMA_NLDEV_ATTR_RES_LKEY), 0x11);
+	assert_int_equal(attr_u32(message(0), RDMA_NLDEV_ATTR_RES_RKEY), 0x22);
+	assert_int_equal(attr_u64(message(0), RDMA_NLDEV_ATTR_RES_MRLEN), 4096);
+	assert_int_equal(send_as(&user), 0);
+	assert_null(attr(message(0), RDMA_NLDEV_ATTR_RES_LKEY));
+	assert_null(attr(message(0), RDMA_NLDEV_ATTR_RES_RKEY));
+	assert_int_equal(attr_u32(message(0), RDMA_NLDEV_ATTR_RES_PDN), 1);
+}
+
+/* An SRQ whose QPs' numbers do not fit into a message is an error, not a crash. */
+static void an_entry_too_long_for_a_message(void **state)
+{
+	static struct uqp qps[400];
+	static struct uobj *objects[401];
+	struct rxe_peer peer = {.pid = 77};
+	struct uctx ctx = {.peer = &peer};
+	struct upd pd = {.o = {.ctx = &ctx, .res = 1}};
+	static struct usrq srq;
+
+	(void)state;
+	add("rxe0", "va");
+	srq.o.ctx = &ctx;
+	srq.pd = &pd;
+	for (uint32_t i = 0; i < 400; i++) {
+		qps[i].o.ctx = &ctx;
+		qps[i].qpn = 16 + 2 * i; /* no two of them adjacent */
+		qps[i].srq = &srq;
+		objects[i] = &qps[i].o;
+	}
+	env.objects = objects;
+	env.objects_kind = UOBJ_QP;
+	start(RDMA_NLDEV_CMD_RES_SRQ_GET, NLM_F_DUMP);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	env.srq = &srq.o;
+	assert_int_equal(send_as(&user), 0);
+	assert_int_equal(message(0)->nlmsg_type, NLMSG_DONE);
+	assert_int_equal(*(int *)NLMSG_DATA(message(0)), -EMSGSIZE);
+}
+
 static void what_is_not_offered_is_refused(void **state)
 {
 	(void)state;
-	start(RDMA_NLDEV_CMD_STAT_SET, NLM_F_ACK);
-	assert_int_equal(refused(&root), -EOPNOTSUPP);
-	start(RDMA_NLDEV_CMD_RES_QP_GET, NLM_F_DUMP);
+	add("rxe0", "va");
+	start(RDMA_NLDEV_CMD_STAT_SET, NLM_F_ACK); /* whose counters, which mode? */
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	put_u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	assert_int_equal(refused(&root), -EINVAL);
+	start(RDMA_NLDEV_CMD_RES_QP_GET_RAW, NLM_F_ACK);
+	put_u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	assert_int_equal(refused(&root), -EINVAL);
+	assert_int_equal(refused(&user), -EPERM);
+	start(RDMA_NLDEV_CMD_SET, NLM_F_DUMP);
 	assert_int_equal(refused(&root), -EOPNOTSUPP);
 	start(RDMA_NLDEV_NUM_OPS, NLM_F_ACK);
 	assert_int_equal(refused(&root), -EINVAL);
@@ -602,6 +753,9 @@ int main(void)
 		NLDEV_TEST(system_and_namespace_mode),
 		NLDEV_TEST(renaming),
 		NLDEV_TEST(resources_are_summed_up),
+		NLDEV_TEST(objects_fill_as_many_messages_as_they_need),
+		NLDEV_TEST(keys_are_for_administrators),
+		NLDEV_TEST(an_entry_too_long_for_a_message),
 		NLDEV_TEST(what_is_not_offered_is_refused),
 		NLDEV_TEST(short_and_lying_headers),
 		NLDEV_TEST(bad_attributes),

@@ -75,7 +75,7 @@ static struct rxe_dev *dev_by_netdev(const struct rxe_netns *ns, int ifindex)
 
 bool rxe_dev_visible(const struct rxe_dev *dev, const struct rxe_netns *ns)
 {
-	return rxed.netns_mode == RXE_NETNS_SHARED || dev->ns == ns;
+	return rxed.netns_mode == RXE_NETNS_SHARED || dev->rdma_ns == ns;
 }
 
 uint64_t rxe_dev_counter(const struct rxe_dev *dev, enum rxe_hw_counter c)
@@ -443,9 +443,12 @@ static struct rxe_dev *dev_alloc(struct rxe_netns *ns, const char *name)
 	if (!dev)
 		return NULL;
 	dev->refs = 1;
-	dev->ns = ns;
+	dev->ns = dev->rdma_ns = ns;
+	rxe_netns_get(ns);
 	rxe_netns_get(ns);
 	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	/* Number 0 of these is QP1's. */
+	dev->next_res[RXE_RES_PD] = dev->next_res[RXE_RES_CQ] = 1;
 	strcpy(dev->node_desc, "rxe");
 	return dev;
 }
@@ -603,6 +606,7 @@ out_rtnl:
 	rxe_rtnl_close(dev->rtnl);
 out_dev:
 	rxe_netns_put(ns);
+	rxe_netns_put(ns);
 	free(dev);
 	return ret;
 }
@@ -647,6 +651,38 @@ int rxe_dev_rename(struct rxe_dev *dev, const char *name)
 	return 0;
 }
 
+/* ---- who sees a device -------------------------------------------------------------- */
+
+void rxe_dev_set_netns(struct rxe_dev *dev, struct rxe_netns *ns)
+{
+	struct rxe_netns *old = dev->rdma_ns;
+
+	if (old == ns)
+		return;
+	rxe_uverbs_dev_gone(dev);
+	rxe_netns_get(ns);
+	dev->rdma_ns = ns;
+	rxe_netns_put(old);
+	rxe_sysfs_netns_mode();
+	log_info("device %s: moved to network namespace net:[%llu]; its netdev %s stays in "
+		 "net:[%llu]",
+		 dev->name, (unsigned long long)rxe_netns_ino(ns), dev->netdev,
+		 (unsigned long long)rxe_netns_ino(dev->ns));
+}
+
+void rxe_set_netns_mode(enum rxe_netns_mode mode)
+{
+	struct rxe_dev *dev;
+
+	if (rxed.netns_mode == mode)
+		return;
+	rxed.netns_mode = mode;
+	rxe_sysfs_netns_mode();
+	TAILQ_FOREACH (dev, &rxed.devs, link)
+		rxe_uverbs_dev_isolate(dev);
+	log_info("network namespace mode: %s", mode == RXE_NETNS_SHARED ? "shared" : "exclusive");
+}
+
 void rxe_dev_get(struct rxe_dev *dev)
 {
 	dev->refs++;
@@ -658,5 +694,6 @@ void rxe_dev_put(struct rxe_dev *dev)
 		return;
 	fini_hca(dev);
 	rxe_netns_put(dev->ns);
+	rxe_netns_put(dev->rdma_ns);
 	free(dev);
 }

@@ -127,7 +127,8 @@ static void send_on_worker(struct rxe_worker *w, void *arg)
 {
 	struct outgoing *o = arg;
 
-	rxe_gsi_send(rxe_worker_engine(w), &o->dev->hca, &o->addr, o->mad, sizeof(o->mad));
+	if (!rxe_gsi_send(rxe_worker_engine(w), &o->dev->hca, &o->addr, o->mad, sizeof(o->mad)))
+		o->dev->gsi_sent++; /* the control thread waits meanwhile */
 }
 
 /* Takes over the route. */

@@ -27,6 +27,9 @@ struct rxe_server; /* uapi/server.h */
 struct rxe_netns;  /* netns.h */
 struct rxe_rtnl;   /* rtnl.h */
 
+/* Objects that have a number of their own in `rdma res show`, counted from 0 per device. */
+enum rxe_res { RXE_RES_PD, RXE_RES_CQ, RXE_RES_MR, RXE_RES_CTX, RXE_RES_SRQ, RXE_RES_KINDS };
+
 enum rxe_netns_mode { RXE_NETNS_EXCLUSIVE = 0, RXE_NETNS_SHARED = 1 };
 
 struct rxe_gid_entry {
@@ -38,9 +41,10 @@ struct rxe_gid_entry {
 struct rxe_dev {
 	TAILQ_ENTRY(rxe_dev) link;
 	char name[RXE_DEV_NAME_MAX];
-	uint32_t index;	      /* rdma device index */
-	uint32_t minor;	      /* uverbs minor N */
-	struct rxe_netns *ns; /* its netdev's */
+	uint32_t index;		   /* rdma device index */
+	uint32_t minor;		   /* uverbs minor N */
+	struct rxe_netns *ns;	   /* its netdev's */
+	struct rxe_netns *rdma_ns; /* that sees it in exclusive mode; `rdma dev set netns` */
 	int ifindex;
 	char netdev[IF_NAMESIZE];
 	uint8_t mac[6];
@@ -64,7 +68,11 @@ struct rxe_dev {
 	struct rxe_idmap srqns; /* SRQ numbers, from the driver's first; likewise */
 	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_mw, nr_ah;
 	uint32_t nr_cm_id;
-	uint32_t live_qps; /* atomic: engines have not released them */
+	uint32_t stat_mode, stat_mask;	  /* `rdma statistic qp`: RDMA_COUNTER_MODE_*, what by */
+	bool dim;			  /* `rdma dev set NAME adaptive-moderation` */
+	uint32_t gsi_sent;		  /* MADs */
+	uint32_t next_res[RXE_RES_KINDS]; /* the next object's number */
+	uint32_t live_qps;		  /* atomic: engines have not released them */
 	uint32_t refs;
 };
 TAILQ_HEAD(rxe_dev_list, rxe_dev);
@@ -94,7 +102,14 @@ int rxe_dev_rename(struct rxe_dev *dev, const char *name);
 struct rxe_dev *rxe_dev_by_index(uint32_t index);
 struct rxe_dev *rxe_dev_by_minor(uint32_t minor);
 struct rxe_dev *rxe_dev_by_name(const char *name);
-/* Does a client in ns see it? (shared mode: always; exclusive: same ns.) */
+/*
+ * Moves dev to the clients of ns, for exclusive mode; its netdev stays where it
+ * is. Programs that have it open see it go (DEVICE_FATAL), as in the kernel.
+ */
+void rxe_dev_set_netns(struct rxe_dev *dev, struct rxe_netns *ns);
+/* Shared or exclusive, for all devices; who may not see one any more loses it. */
+void rxe_set_netns_mode(enum rxe_netns_mode mode);
+/* Does a client in ns see it? (shared mode: always; exclusive: when in rdma_ns.) */
 bool rxe_dev_visible(const struct rxe_dev *dev, const struct rxe_netns *ns);
 void rxe_dev_get(struct rxe_dev *dev);
 void rxe_dev_put(struct rxe_dev *dev);
@@ -107,10 +122,13 @@ uint64_t rxe_dev_counter(const struct rxe_dev *dev, enum rxe_hw_counter c);
 void rxe_uverbs_dev_event(struct rxe_dev *dev, enum rxe_event_kind kind);
 /* uapi/: the device is going: kill its contexts' QPs, raise DEVICE_FATAL. */
 void rxe_uverbs_dev_gone(struct rxe_dev *dev);
+/* uapi/: ends the contexts of dev whose clients do not see it any more. */
+void rxe_uverbs_dev_isolate(struct rxe_dev *dev);
 /* uapi/sysfs.c: (re)write or remove the device's files. */
 int rxe_sysfs_init(void);
 int rxe_sysfs_write_dev(struct rxe_dev *dev);
 void rxe_sysfs_remove_dev(struct rxe_dev *dev);
+void rxe_sysfs_netns_mode(void);      /* the mode or a device's rdma_ns changed */
 int rxe_sysfs_sync(const char *path); /* hw_counters are read now */
 
 /* ---- neigh.c: route and neighbour resolution ------------------------------ */

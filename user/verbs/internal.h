@@ -264,6 +264,16 @@ void rxe_netlink_pump(struct rxe_file *file);
 void rxe_netlink_forked(struct rxe_netlink *nl);
 void rxe_netlink_free(struct rxe_netlink *nl);
 
+/* ---- rdma_tool.c -------------------------------------------------------------------- */
+
+/* The open descriptor in the NET_NS_FD attribute of a SET request, or -1. */
+int rxe_netlink_netns_fd(const void *msg, size_t len);
+/*
+ * For a path that names no file: what open() of /run/netns/PID gives in the rdma
+ * tool, the namespace of that process. Else -1 and ENOENT.
+ */
+int rxe_netns_of_pid(const char *path, int flags);
+
 /* ---- poll.c, qp_flags.c, rereg.c: contexts of ours, as libibverbs opens them -------------- */
 
 struct ibv_context;

@@ -251,12 +251,17 @@ ssize_t rxe_netlink_send(struct rxe_file *file, int fd, const struct iovec *iov,
 	struct rxe_request req = {
 		.type = RXE_IPC_NETLINK, .iov = (struct iovec *)iov, .nr_iov = nr_iov};
 	ssize_t len = 0;
-	int err;
+	int err, netns;
 
 	if (nr_iov > RXE_IPC_MAX_IOV)
 		return fail(-EMSGSIZE);
 	for (size_t i = 0; i < nr_iov; i++)
 		len += iov[i].iov_len;
+	netns = nr_iov == 1 ? rxe_netlink_netns_fd(iov->iov_base, iov->iov_len) : -1;
+	if (netns >= 0) {
+		req.fds = &netns;
+		req.nr_fds = 1;
+	}
 	err = guard(&file->nl, fd);
 	if (!err)
 		err = rxe_conn_request(&file->conn, &req, take_answer, &file->nl);

@@ -81,6 +81,28 @@ static bool in_rundir(char *buf, size_t size, const char *path, size_t len)
 }
 
 /*
+ * In exclusive mode the daemon has a directory netns, with what the programs
+ * of each network namespace see. Which device is seen decides about `path`: buf
+ * becomes where it lies in the tree. False when too long.
+ */
+static bool in_tree(char *buf, size_t size, const char *path, size_t len)
+{
+	char part[sizeof("/sys/netns//") + 24] = "/sys/netns";
+	struct stat st;
+
+	if (!in_rundir(buf, size, part, strlen(part)))
+		return false;
+	if (!exists(buf) || syscall(SYS_newfstatat, AT_FDCWD, "/proc/thread-self/ns/net", &st, 0))
+		return in_rundir(buf, size, path, len);
+	snprintf(part, sizeof(part), "/sys/netns/%llu", (unsigned long long)st.st_ino);
+	len -= strlen("/sys");
+	if (!in_rundir(buf, size, part, strlen(part)) || strlen(buf) + len >= size)
+		return false;
+	strncat(buf, path + strlen("/sys"), len);
+	return true;
+}
+
+/*
  * Does the daemon of the tree live? Asked when something in the tree is there.
  * A yes holds for a second, since a program that lists devices reads many
  * files; a no only once, so that a new daemon is seen at once.
@@ -123,6 +145,13 @@ static void sync_counters(const char *path)
 	rxe_raw_close(sock);
 }
 
+/* Devices are seen by some, what is no device's by all. */
+static bool place(const struct root *root, const char *path, size_t len, struct rxe_path *out)
+{
+	return root->is_class ? in_tree(out->buf, sizeof(out->buf), path, len)
+			      : in_rundir(out->buf, sizeof(out->buf), path, len);
+}
+
 static enum rxe_path_kind classify_sysfs(const struct root *root, const char *path,
 					 const char *rest, struct rxe_path *out)
 {
@@ -130,11 +159,11 @@ static enum rxe_path_kind classify_sysfs(const struct root *root, const char *pa
 
 	if (root->is_class && *rest)
 		entry += 1 + strcspn(rest + 1, "/");
-	if (!in_rundir(out->buf, sizeof(out->buf), path, entry) || !exists(out->buf))
+	if (!place(root, path, entry, out) || !exists(out->buf))
 		return RXE_PATH_NATIVE;
 	if (root->is_class && !*rest && exists(path))
 		return RXE_PATH_NATIVE; /* the list of the kernel's devices */
-	if (!in_rundir(out->buf, sizeof(out->buf), path, strlen(path)) || !daemon_lives())
+	if (!place(root, path, strlen(path), out) || !daemon_lives())
 		return RXE_PATH_NATIVE;
 	sync_counters(path);
 	return RXE_PATH_SYSFS;
@@ -156,7 +185,7 @@ static enum rxe_path_kind classify_node(const char *number, struct rxe_path *out
 	strcpy(path, dir);
 	strcat(path, number);
 	strcat(path, "/dev");
-	if (!in_rundir(out->buf, sizeof(out->buf), path, strlen(path)) || !exists(out->buf))
+	if (!in_tree(out->buf, sizeof(out->buf), path, strlen(path)) || !exists(out->buf))
 		return RXE_PATH_NATIVE;
 	out->minor = atoi(number);
 	return RXE_PATH_NODE;

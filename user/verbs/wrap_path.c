@@ -94,6 +94,12 @@ static int fresh(int fd)
 	return fd;
 }
 
+/* What the original gave; if it found nothing, `rdma dev set netns PID` may. */
+static int or_netns(int fd, const char *path, int flags)
+{
+	return fd < 0 && errno == ENOENT ? rxe_netns_of_pid(path, flags) : fd;
+}
+
 static int open_node(int minor, int flags)
 {
 	return minor == RXE_NODE_RDMA_CM ? rxe_rdma_cm_open(flags) : rxe_command_open(minor, flags);
@@ -106,7 +112,7 @@ static int open_node(int minor, int flags)
 	path = redirect(path, &p);                \
 	if (p.kind == RXE_PATH_NODE)              \
 		return open_node(p.minor, flags); \
-	return fresh(RXE_NEXT(name) args);
+	return fresh(or_netns(RXE_NEXT(name) args, path, flags));
 
 #define OPEN_FN(name, params, args)   \
 	RXE_EXPORT int name params    \

@@ -198,6 +198,7 @@ void rxe_comp_timeout(struct rxe_deadline *d)
 	 * window, always of the same length, can lose its first packet each time.
 	 */
 	comp->probing = true;
+	rxe_qp_count(qp, RXE_HW_SLOW_RESTART);
 	retry(qp);
 }
 

@@ -246,11 +246,14 @@ struct rxe_engine_ops {
 	H(ARB_DIRECT, arb_runs_direct) \
 	H(ARB_DEFERRED, arb_runs_deferred)
 /* clang-format on */
+/* What other RoCE drivers count, by their names (docs/rdma-tool.md). */
+#define RXE_ROCE_COUNTERS(H)   H(SLOW_RESTART, roce_slow_restart)
 #define RXE_HW_ENUM(SYM, name) RXE_HW_##SYM,
 enum rxe_hw_counter {
 	RXE_HW_COUNTERS(RXE_HW_ENUM) RXE_HW_DRIVER_COUNT,
 	RXE_HW_BEFORE_DROPS = RXE_HW_DRIVER_COUNT - 1,
-	RXE_DROP_COUNTERS(RXE_HW_ENUM) RXE_STAGE_COUNTERS(RXE_HW_ENUM) RXE_HW_COUNT
+	RXE_DROP_COUNTERS(RXE_HW_ENUM) RXE_STAGE_COUNTERS(RXE_HW_ENUM)
+		RXE_ROCE_COUNTERS(RXE_HW_ENUM) RXE_HW_COUNT
 };
 #undef RXE_HW_ENUM
 

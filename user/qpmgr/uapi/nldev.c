@@ -11,12 +11,25 @@
 #include <stdio.h>
 #include <string.h>
 #include "nldev_cmd.h"
+#include "nldev_obj.h"
 
 #define ADMIN	  1u /* needs CAP_NET_ADMIN in the caller's namespace */
-#define MAX_NEEDS 3
+#define MAX_NEEDS 5
+
+#define OBJECTS                                                                    \
+	{                                                                          \
+		.doit = nldev_obj_get, .doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},  \
+		.dump = nldev_obj_dump, .dump_needs = {RDMA_NLDEV_ATTR_DEV_INDEX}, \
+	}
+/* A driver's own dump of an object, which rxe has none of. */
+#define RAW_OBJECTS                                                                              \
+	{                                                                                        \
+		.flags = ADMIN, .doit = nldev_no_raw, .doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX}, \
+		.dump = nldev_no_raw, .dump_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},                 \
+	}
 
 /*
- * A command with neither handler is known to the kernel and not offered here.
+ * A command without a handler is known to the kernel and not offered here.
  * Attribute 0 does not exist, so it ends a list of needs.
  */
 static const struct {
@@ -25,28 +38,94 @@ static const struct {
 	uint16_t doit_needs[MAX_NEEDS];
 	int (*one)(struct nldev_cmd *c, struct rxe_dev *dev);
 	uint16_t dump_needs[MAX_NEEDS]; /* DEV_INDEX: the dump is of that device */
+	int (*dump)(struct nldev_cmd *c);
 } commands[RDMA_NLDEV_NUM_OPS] = {
-	[RDMA_NLDEV_CMD_GET] = {0, nldev_get, {RDMA_NLDEV_ATTR_DEV_INDEX}, nldev_get_one, {0}},
-	[RDMA_NLDEV_CMD_SET] = {ADMIN, nldev_set, {RDMA_NLDEV_ATTR_DEV_INDEX}, NULL, {0}},
-	[RDMA_NLDEV_CMD_NEWLINK] = {ADMIN,
-				    nldev_newlink,
-				    {RDMA_NLDEV_ATTR_DEV_NAME, RDMA_NLDEV_ATTR_LINK_TYPE,
-				     RDMA_NLDEV_ATTR_NDEV_NAME},
-				    NULL,
-				    {0}},
-	[RDMA_NLDEV_CMD_DELLINK] = {ADMIN, nldev_dellink, {RDMA_NLDEV_ATTR_DEV_INDEX}, NULL, {0}},
-	[RDMA_NLDEV_CMD_PORT_GET] = {0,
-				     nldev_port_get,
-				     {RDMA_NLDEV_ATTR_DEV_INDEX, RDMA_NLDEV_ATTR_PORT_INDEX},
-				     nldev_port_get_one,
-				     {RDMA_NLDEV_ATTR_DEV_INDEX}},
-	[RDMA_NLDEV_CMD_SYS_GET] = {0, nldev_sys_get, {0}, NULL, {0}},
+	[RDMA_NLDEV_CMD_GET] =
+		{
+			.doit = nldev_get,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},
+			.one = nldev_get_one,
+		},
+	[RDMA_NLDEV_CMD_SET] =
+		{
+			.flags = ADMIN,
+			.doit = nldev_set,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},
+		},
+	[RDMA_NLDEV_CMD_NEWLINK] =
+		{
+			.flags = ADMIN,
+			.doit = nldev_newlink,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_NAME, RDMA_NLDEV_ATTR_LINK_TYPE,
+				       RDMA_NLDEV_ATTR_NDEV_NAME},
+		},
+	[RDMA_NLDEV_CMD_DELLINK] =
+		{
+			.flags = ADMIN,
+			.doit = nldev_dellink,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},
+		},
+	[RDMA_NLDEV_CMD_PORT_GET] =
+		{
+			.doit = nldev_port_get,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX, RDMA_NLDEV_ATTR_PORT_INDEX},
+			.one = nldev_port_get_one,
+			.dump_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},
+		},
+	[RDMA_NLDEV_CMD_SYS_GET] = {.doit = nldev_sys_get},
 	[RDMA_NLDEV_CMD_SYS_SET] =
-		{ADMIN, nldev_sys_set, {RDMA_NLDEV_SYS_ATTR_NETNS_MODE}, NULL, {0}},
+		{
+			.flags = ADMIN,
+			.doit = nldev_sys_set,
+			.doit_needs = {RDMA_NLDEV_SYS_ATTR_NETNS_MODE},
+		},
 	[RDMA_NLDEV_CMD_RES_GET] =
-		{0, nldev_res_get, {RDMA_NLDEV_ATTR_DEV_INDEX}, nldev_res_get_one, {0}},
+		{
+			.doit = nldev_res_get,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},
+			.one = nldev_res_get_one,
+		},
 	[RDMA_NLDEV_CMD_GET_CHARDEV] =
-		{0, nldev_get_chardev, {RDMA_NLDEV_ATTR_CHARDEV_TYPE}, NULL, {0}},
+		{
+			.doit = nldev_get_chardev,
+			.doit_needs = {RDMA_NLDEV_ATTR_CHARDEV_TYPE},
+		},
+	[RDMA_NLDEV_CMD_RES_QP_GET] = OBJECTS,
+	[RDMA_NLDEV_CMD_RES_CM_ID_GET] = OBJECTS,
+	[RDMA_NLDEV_CMD_RES_CQ_GET] = OBJECTS,
+	[RDMA_NLDEV_CMD_RES_MR_GET] = OBJECTS,
+	[RDMA_NLDEV_CMD_RES_PD_GET] = OBJECTS,
+	[RDMA_NLDEV_CMD_RES_CTX_GET] = OBJECTS,
+	[RDMA_NLDEV_CMD_RES_SRQ_GET] = OBJECTS,
+	[RDMA_NLDEV_CMD_RES_QP_GET_RAW] = RAW_OBJECTS,
+	[RDMA_NLDEV_CMD_RES_CQ_GET_RAW] = RAW_OBJECTS,
+	[RDMA_NLDEV_CMD_RES_MR_GET_RAW] = RAW_OBJECTS,
+	[RDMA_NLDEV_CMD_STAT_GET] =
+		{
+			.doit = nldev_stat_get,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX},
+			.dump = nldev_stat_dump,
+			.dump_needs = {RDMA_NLDEV_ATTR_DEV_INDEX, RDMA_NLDEV_ATTR_STAT_RES},
+		},
+	[RDMA_NLDEV_CMD_STAT_SET] =
+		{
+			.flags = ADMIN,
+			.doit = nldev_stat_set,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX, RDMA_NLDEV_ATTR_PORT_INDEX},
+		},
+	[RDMA_NLDEV_CMD_STAT_DEL] =
+		{
+			.flags = ADMIN,
+			.doit = nldev_stat_del,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX, RDMA_NLDEV_ATTR_PORT_INDEX,
+				       RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_STAT_COUNTER_ID,
+				       RDMA_NLDEV_ATTR_RES_LQPN},
+		},
+	[RDMA_NLDEV_CMD_STAT_GET_STATUS] =
+		{
+			.doit = nldev_stat_get_status,
+			.doit_needs = {RDMA_NLDEV_ATTR_DEV_INDEX, RDMA_NLDEV_ATTR_PORT_INDEX},
+		},
 };
 
 /* The numbers between the first and the last command that name none. */
@@ -65,20 +144,36 @@ int nldev_fail(struct nldev_cmd *c, int err, const char *fmt, ...)
 	return err;
 }
 
+/* In another namespace than the caller's, only rxed's own administrators may. */
+static bool administers(const struct nldev_cmd *c, const struct rxe_dev *dev)
+{
+	return dev->rdma_ns == c->peer->ns ? c->peer->net_admin : c->peer->bpf_admin;
+}
+
 int nldev_may_administer(struct nldev_cmd *c, const struct rxe_dev *dev)
 {
-	/* In another namespace than the caller's, only rxed's own administrators may. */
-	if (dev->ns == c->peer->ns ? c->peer->net_admin : c->peer->bpf_admin)
+	if (administers(c, dev))
 		return 0;
 	return nldev_fail(c, -EPERM,
 			  "device %s: changing it needs CAP_NET_ADMIN in its network namespace",
 			  dev->name);
 }
 
+bool nldev_sees_keys(const struct nldev_cmd *c)
+{
+	return administers(c, c->dev);
+}
+
 void nldev_put_handle(struct nldev_out *out, const struct rxe_dev *dev)
 {
 	nldev_put_u32(out, RDMA_NLDEV_ATTR_DEV_INDEX, dev->index);
 	nldev_put_str(out, RDMA_NLDEV_ATTR_DEV_NAME, dev->name);
+}
+
+int nldev_no_raw(struct nldev_cmd *c)
+{
+	(void)c;
+	return -EINVAL;
 }
 
 static bool has_needs(const struct nldev_attrs *attrs, const uint16_t needs[MAX_NEEDS])
@@ -101,14 +196,17 @@ static bool find_dev(struct nldev_cmd *c)
 	return c->dev;
 }
 
-static int do_dump(struct nldev_cmd *c, unsigned int op)
+static int do_dump(struct nldev_cmd *c)
 {
+	unsigned int op = c->op;
 	bool of_dev = commands[op].dump_needs[0] == RDMA_NLDEV_ATTR_DEV_INDEX;
 	struct rxe_dev *dev;
 	int err = 0;
 
 	if (!has_needs(c->attrs, commands[op].dump_needs) || (of_dev && !find_dev(c)))
 		return -EINVAL;
+	if (commands[op].dump)
+		return commands[op].dump(c);
 	TAILQ_FOREACH (dev, &rxed.devs, link) {
 		if (err || (of_dev && dev != c->dev) || !rxe_dev_visible(dev, c->peer->ns))
 			continue;
@@ -120,14 +218,17 @@ static int do_dump(struct nldev_cmd *c, unsigned int op)
 }
 
 /* 0 or -errno: to be acknowledged. -EINTR: answered completely. */
-static int handle_request(struct rxe_peer *peer, const struct nlmsghdr *nlh, struct nldev_out *out)
+static int handle_request(struct rxe_peer *peer, struct rxe_netns *netns,
+			  const struct nlmsghdr *nlh, struct nldev_out *out)
 {
 	unsigned int op = RDMA_NL_GET_OP(nlh->nlmsg_type);
 	struct nldev_attrs attrs;
 	struct nldev_cmd c = {
 		.peer = peer,
+		.netns = netns,
 		.attrs = &attrs,
 		.out = out,
+		.op = op,
 		.type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op),
 	};
 	int err;
@@ -138,13 +239,13 @@ static int handle_request(struct rxe_peer *peer, const struct nlmsghdr *nlh, str
 		return nldev_fail(&c, -EPERM,
 				  "this needs CAP_NET_ADMIN in the caller's network namespace: run "
 				  "it as root");
-	if (!commands[op].doit && !commands[op].one)
+	if (!commands[op].doit)
 		return -EOPNOTSUPP;
 	err = nldev_parse(nlh, &attrs);
 	if (nlh->nlmsg_flags & NLM_F_DUMP) {
-		if (!commands[op].one)
+		if (!commands[op].one && !commands[op].dump)
 			return -EOPNOTSUPP;
-		nldev_done(out, err ? err : do_dump(&c, op));
+		nldev_done(out, err ? err : do_dump(&c));
 		return -EINTR;
 	}
 	if (err || !has_needs(&attrs, commands[op].doit_needs) || !find_dev(&c))
@@ -152,7 +253,8 @@ static int handle_request(struct rxe_peer *peer, const struct nlmsghdr *nlh, str
 	return commands[op].doit(&c);
 }
 
-static void handle_message(struct rxe_peer *peer, const struct nlmsghdr *nlh, struct nldev_out *out)
+static void handle_message(struct rxe_peer *peer, struct rxe_netns *netns,
+			   const struct nlmsghdr *nlh, struct nldev_out *out)
 {
 	int err = 0;
 
@@ -160,7 +262,7 @@ static void handle_message(struct rxe_peer *peer, const struct nlmsghdr *nlh, st
 	out->len = 0;
 	out->err[0] = 0;
 	if (nlh->nlmsg_flags & NLM_F_REQUEST && nlh->nlmsg_type >= NLMSG_MIN_TYPE)
-		err = handle_request(peer, nlh, out);
+		err = handle_request(peer, netns, nlh, out);
 	if (err && err != -EINTR)
 		out->len = 0; /* an answer half written */
 	nldev_flush(out);
@@ -170,6 +272,13 @@ static void handle_message(struct rxe_peer *peer, const struct nlmsghdr *nlh, st
 
 int rxe_nldev_handle(struct rxe_peer *peer, const void *msg, size_t len,
 		     void (*reply)(void *arg, const void *msg, size_t len), void *arg)
+{
+	return rxe_nldev_handle_netns(peer, msg, len, NULL, reply, arg);
+}
+
+int rxe_nldev_handle_netns(struct rxe_peer *peer, const void *msg, size_t len,
+			   struct rxe_netns *netns,
+			   void (*reply)(void *arg, const void *msg, size_t len), void *arg)
 {
 	struct nldev_out out = {.reply = reply, .arg = arg};
 	char copy[RXE_NLDEV_BATCH] __attribute__((aligned(8)));
@@ -186,7 +295,7 @@ int rxe_nldev_handle(struct rxe_peer *peer, const void *msg, size_t len,
 		/* Aligned, and as long as any request of NLDEV can sensibly be. */
 		if (nlh.nlmsg_len <= sizeof(copy)) {
 			memcpy(copy, pos, nlh.nlmsg_len);
-			handle_message(peer, (void *)copy, &out);
+			handle_message(peer, netns, (void *)copy, &out);
 		} else {
 			out.req = &nlh;
 			nldev_ack(&out, -EMSGSIZE);

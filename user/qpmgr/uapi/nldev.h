@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+struct rxe_netns;
 struct rxe_peer;
 
 /*
@@ -20,5 +21,12 @@ struct rxe_peer;
 #define RXE_NLDEV_BATCH 4096 /* libmnl's receive buffer, which the rdma tool uses */
 int rxe_nldev_handle(struct rxe_peer *peer, const void *msg, size_t len,
 		     void (*reply)(void *arg, const void *msg, size_t len), void *arg);
+/*
+ * The same. netns: what the descriptor in NET_NS_FD is, since its number means
+ * something in the client only; stays the caller's. NULL: no such descriptor.
+ */
+int rxe_nldev_handle_netns(struct rxe_peer *peer, const void *msg, size_t len,
+			   struct rxe_netns *netns,
+			   void (*reply)(void *arg, const void *msg, size_t len), void *arg);
 
 #endif

@@ -23,7 +23,7 @@ int nldev_get_one(struct nldev_cmd *c, struct rxe_dev *dev)
 	nldev_put_u64(out, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
 	nldev_put_u64(out, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, dev->node_guid);
 	nldev_put_u8(out, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, RDMA_NODE_IB_CA);
-	nldev_put_u8(out, RDMA_NLDEV_ATTR_DEV_DIM, 0);
+	nldev_put_u8(out, RDMA_NLDEV_ATTR_DEV_DIM, dev->dim);
 	nldev_put_str(out, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");
 	return 0;
 }
@@ -49,6 +49,39 @@ static int set_name(struct nldev_cmd *c)
 	return err;
 }
 
+/* As ib_device_set_netns_put(): authority over the target, too, and exclusive mode. */
+static int set_netns(struct nldev_cmd *c)
+{
+	if (!c->netns)
+		return -EBADF;
+	if (c->netns == c->peer->ns ? !c->peer->net_admin : !c->peer->bpf_admin)
+		return nldev_fail(c, -EPERM,
+				  "device %s: giving it to another network namespace needs "
+				  "CAP_NET_ADMIN in rxed's own",
+				  c->dev->name);
+	if (rxed.netns_mode == RXE_NETNS_SHARED)
+		return nldev_fail(c, -EOPNOTSUPP,
+				  "device %s: in shared mode every network namespace has it; "
+				  "`rxe rdma system set netns exclusive` first",
+				  c->dev->name);
+	rxe_dev_set_netns(c->dev, c->netns);
+	return 0;
+}
+
+/*
+ * Adaptive moderation is one of CQs that ib_core makes for other modules; the
+ * driver's users have none. The setting is kept and shown, as ib_core does.
+ */
+static int set_dim(struct nldev_cmd *c)
+{
+	uint8_t dim = nldev_u8(c->attrs, RDMA_NLDEV_ATTR_DEV_DIM);
+
+	if (dim > 1)
+		return -EINVAL;
+	c->dev->dim = dim;
+	return 0;
+}
+
 int nldev_set(struct nldev_cmd *c)
 {
 	int err = nldev_may_administer(c, c->dev);
@@ -57,10 +90,9 @@ int nldev_set(struct nldev_cmd *c)
 		return err;
 	if (nldev_has(c->attrs, RDMA_NLDEV_ATTR_DEV_NAME))
 		return set_name(c);
-	if (nldev_has(c->attrs, RDMA_NLDEV_NET_NS_FD) ||
-	    nldev_has(c->attrs, RDMA_NLDEV_ATTR_DEV_DIM))
-		return -EOPNOTSUPP;
-	return 0;
+	if (nldev_has(c->attrs, RDMA_NLDEV_NET_NS_FD))
+		return set_netns(c);
+	return nldev_has(c->attrs, RDMA_NLDEV_ATTR_DEV_DIM) ? set_dim(c) : 0;
 }
 
 /* ---- links -------------------------------------------------------------------- */
@@ -142,8 +174,7 @@ int nldev_sys_set(struct nldev_cmd *c)
 				  "CAP_NET_ADMIN in rxed's own network namespace");
 	if (mode > RXE_NETNS_SHARED)
 		return -EINVAL;
-	rxed.netns_mode = mode;
-	log_info("network namespace mode: %s", mode == RXE_NETNS_SHARED ? "shared" : "exclusive");
+	rxe_set_netns_mode(mode);
 	return 0;
 }
 

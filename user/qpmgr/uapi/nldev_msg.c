@@ -25,6 +25,17 @@ static const struct {
 	[RDMA_NLDEV_ATTR_NDEV_NAME] = {POLICY_STR, IF_NAMESIZE},
 	[RDMA_NLDEV_ATTR_LINK_TYPE] = {POLICY_STR, 32},
 	[RDMA_NLDEV_ATTR_CHARDEV_TYPE] = {POLICY_STR, 128},
+	[RDMA_NLDEV_ATTR_RES_LQPN] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_RES_CM_IDN] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_RES_CQN] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_RES_MRN] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_RES_PDN] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_RES_CTXN] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_RES_SRQN] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_STAT_MODE] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_STAT_RES] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK] = {POLICY_U32, 4},
+	[RDMA_NLDEV_ATTR_STAT_COUNTER_ID] = {POLICY_U32, 4},
 	[RDMA_NLDEV_ATTR_DEV_DIM] = {POLICY_U8, 1},
 	[RDMA_NLDEV_NET_NS_FD] = {POLICY_U32, 4},
 	[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = {POLICY_U8, 1},
@@ -141,6 +152,12 @@ void nldev_begin(struct nldev_out *out, uint16_t type, uint16_t flags)
 	nlh->nlmsg_pid = out->req->nlmsg_pid;
 }
 
+void nldev_cancel(struct nldev_out *out)
+{
+	out->len = out->msg;
+	out->overflow = false;
+}
+
 int nldev_end(struct nldev_out *out)
 {
 	struct nlmsghdr *nlh = (void *)(out->buf + out->msg);
@@ -200,6 +217,16 @@ void nldev_nest_end(struct nldev_out *out, size_t nest)
 
 	if (!out->overflow)
 		a->nla_len = out->len - nest;
+}
+
+bool nldev_take_back(struct nldev_out *out, size_t mark, bool unwanted)
+{
+	bool overflow = out->overflow;
+
+	if (overflow || unwanted)
+		out->len = mark;
+	out->overflow = false;
+	return overflow;
 }
 
 void nldev_ack(struct nldev_out *out, int err)

@@ -43,6 +43,8 @@ struct nldev_out {
 void nldev_begin(struct nldev_out *out, uint16_t type, uint16_t flags);
 /* Completes the message; -EMSGSIZE (and it is taken back) when it did not fit. */
 int nldev_end(struct nldev_out *out);
+/* Takes the message under way back. */
+void nldev_cancel(struct nldev_out *out);
 void nldev_flush(struct nldev_out *out);
 void nldev_put(struct nldev_out *out, int type, const void *data, size_t len);
 void nldev_put_u8(struct nldev_out *out, int type, uint8_t v);
@@ -50,6 +52,12 @@ void nldev_put_u32(struct nldev_out *out, int type, uint32_t v);
 void nldev_put_u64(struct nldev_out *out, int type, uint64_t v);
 void nldev_put_str(struct nldev_out *out, int type, const char *s);
 size_t nldev_nest_begin(struct nldev_out *out, int type);
+/*
+ * When the message did not fit, or `unwanted`: takes back what was put since
+ * `mark` (of nldev_nest_begin), so that the message can end there. True when
+ * it did not fit.
+ */
+bool nldev_take_back(struct nldev_out *out, size_t mark, bool unwanted);
 void nldev_nest_end(struct nldev_out *out, size_t nest);
 /* NLMSG_ERROR: the acknowledgement (0) or -errno, with out->err when set. */
 void nldev_ack(struct nldev_out *out, int err);

@@ -17,6 +17,7 @@
 
 #include "common/ipc.h"
 #include "log.h"
+#include "netns.h"
 #include "rxe/bpf_abi.h"
 #include "uapi/nldev.h"
 #include "uapi/stat.h"
@@ -260,7 +261,21 @@ static void more(void *arg, const void *msg, size_t len)
 
 static int req_netlink(struct conn *c, struct rxe_ipc_msg *m)
 {
-	return rxe_nldev_handle(c->peer, m->buf, m->hdr.len, more, c);
+	struct rxe_netns *netns = NULL;
+	int err = 0;
+
+	if (m->nr_fds) {
+		err = rxe_netns_from_fd(m->fds[0], &netns);
+		m->fds[0] = -1;
+	}
+	/* Without one, the command that asks for it says so. */
+	if (err)
+		log_debug("process %d named no network namespace: %s", c->peer->pid,
+			  strerror(-err));
+	err = rxe_nldev_handle_netns(c->peer, m->buf, m->hdr.len, netns, more, c);
+	if (netns)
+		rxe_netns_put(netns);
+	return err;
 }
 
 static int req_sysfs_sync(struct conn *c, struct rxe_ipc_msg *m)

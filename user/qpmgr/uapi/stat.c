@@ -25,6 +25,7 @@ struct report {
 static const char *const hw_names[] = {
 #define HW_NAME(SYM, name) #name,
 	RXE_HW_COUNTERS(HW_NAME) RXE_DROP_COUNTERS(HW_NAME) RXE_STAGE_COUNTERS(HW_NAME)
+		RXE_ROCE_COUNTERS(HW_NAME)
 #undef HW_NAME
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "device_attr.h"
 #include "log.h"
+#include "netns.h"
 #include "rxed.h"
 #include "sysfs_file.h"
 
@@ -259,6 +260,68 @@ static int write_files(const struct rxe_dev *dev)
 	return err;
 }
 
+/* ---- exclusive mode: what each network namespace sees ------------------------------- */
+
+/*
+ * netns/INO/class/... has links to the devices of namespace INO. The directory
+ * netns is there in exclusive mode only: then programs look for classes below it.
+ */
+#define NETNS_DIR "netns"
+
+static int link_for_netns(const struct rxe_dev *dev, const char *dir)
+{
+	unsigned long long ino = rxe_netns_ino(dev->rdma_ns);
+	char link[PATH_MAX], target[PATH_MAX];
+	int err;
+
+	snprintf(link, sizeof(link), "%s/%llu/class/infiniband/%s", dir, ino, dev->name);
+	snprintf(target, sizeof(target), "../../../../" DEV_DIR "/%s", dev->name);
+	err = rxe_sysfs_link(link, target);
+	snprintf(link, sizeof(link), "%s/%llu/class/infiniband_verbs/uverbs%u", dir, ino,
+		 dev->minor);
+	snprintf(target, sizeof(target), "../../../../" UVERBS_DIR "/uverbs%u", dev->minor);
+	if (!err)
+		err = rxe_sysfs_link(link, target);
+	snprintf(link, sizeof(link), "%s/%llu/class/infiniband_verbs/abi_version", dir, ino);
+	if (!err)
+		err = rxe_sysfs_link(link, "../../../../class/infiniband_verbs/abi_version");
+	return err;
+}
+
+static void unlink_for_netns(const struct rxe_dev *dev)
+{
+	unsigned long long ino = rxe_netns_ino(dev->rdma_ns);
+	char link[PATH_MAX];
+
+	snprintf(link, sizeof(link), NETNS_DIR "/%llu/class/infiniband/%s", ino, dev->name);
+	rxe_sysfs_remove(link);
+	snprintf(link, sizeof(link), NETNS_DIR "/%llu/class/infiniband_verbs/uverbs%u", ino,
+		 dev->minor);
+	rxe_sysfs_remove(link);
+}
+
+/* Made aside and put in place whole, so that nobody sees a part of it. */
+void rxe_sysfs_netns_mode(void)
+{
+	bool exclusive = rxed.netns_mode == RXE_NETNS_EXCLUSIVE;
+	struct rxe_dev *dev;
+	int err = 0;
+
+	if (exclusive) {
+		rxe_sysfs_remove(NETNS_DIR ".new");
+		err = rxe_sysfs_mkdir(NETNS_DIR ".new");
+		TAILQ_FOREACH (dev, &rxed.devs, link)
+			if (!err)
+				err = link_for_netns(dev, NETNS_DIR ".new");
+	}
+	if (!err)
+		err = rxe_sysfs_swap(NETNS_DIR, exclusive ? NETNS_DIR ".new" : NULL);
+	if (err)
+		log_err("writing which network namespace sees which device below %s/sys: %s; check "
+			"space and permissions there",
+			rxed.rundir, strerror(-err));
+}
+
 int rxe_sysfs_write_dev(struct rxe_dev *dev)
 {
 	char path[PATH_MAX], target[PATH_MAX];
@@ -278,6 +341,8 @@ int rxe_sysfs_write_dev(struct rxe_dev *dev)
 	snprintf(target, sizeof(target), "../../" DEV_DIR "/%s", dev->name);
 	if (!err)
 		err = rxe_sysfs_link(path, target);
+	if (!err && rxed.netns_mode == RXE_NETNS_EXCLUSIVE)
+		err = link_for_netns(dev, NETNS_DIR);
 	if (err)
 		log_err("device %s: writing its files below %s/sys: %s; check space and "
 			"permissions there",
@@ -289,6 +354,8 @@ void rxe_sysfs_remove_dev(struct rxe_dev *dev)
 {
 	char path[PATH_MAX];
 
+	if (rxed.netns_mode == RXE_NETNS_EXCLUSIVE)
+		unlink_for_netns(dev);
 	snprintf(path, sizeof(path), "class/infiniband/%s", dev->name);
 	rxe_sysfs_remove(path);
 	snprintf(path, sizeof(path), "class/infiniband_verbs/uverbs%u", dev->minor);

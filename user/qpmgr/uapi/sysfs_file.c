@@ -153,3 +153,26 @@ void rxe_sysfs_remove(const char *path)
 	full_path(full, path);
 	nftw(full, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+int rxe_sysfs_swap(const char *path, const char *by)
+{
+	char full[PATH_MAX], aside[PATH_MAX], from[PATH_MAX];
+	int err = 0;
+
+	full_path(full, path);
+	full_path(aside, ".old");
+	if (by) {
+		full_path(from, by);
+		/* Both names change at once where the file system can; there may be no old one. */
+		if (!renameat2(AT_FDCWD, from, AT_FDCWD, full, RENAME_EXCHANGE)) {
+			rxe_sysfs_remove(by);
+			return 0;
+		}
+	}
+	if (rename(full, aside) && errno != ENOENT)
+		err = -errno;
+	if (!err && by && rename(from, full))
+		err = -errno;
+	rxe_sysfs_remove(".old");
+	return err;
+}

@@ -17,4 +17,10 @@ bool rxe_sysfs_exists(const char *dir, const char *name);
 /* A file, a link or a whole directory; "" is the tree itself. */
 void rxe_sysfs_remove(const char *path);
 
+/*
+ * Directory `path`, if there, goes whole and at once; when `by` is not NULL
+ * that directory takes its place.
+ */
+int rxe_sysfs_swap(const char *path, const char *by);
+
 #endif

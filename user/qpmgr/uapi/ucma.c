@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+static uint32_t next_res; /* of ids of all devices, since an id may change its own */
 static LIST_HEAD(, ucma_file) files = LIST_HEAD_INITIALIZER(files);
 
 /* ---- handles: one space for ids and groups of all files, as in the kernel ----------- */
@@ -96,6 +97,7 @@ struct ucma_id *ucma_id_new(struct ucma_file *f, uint16_t ps, uint8_t qp_type)
 		free(id);
 		return NULL;
 	}
+	id->res = next_res++;
 	id->file = f;
 	id->ps = ps;
 	id->qp_type = qp_type;
@@ -384,6 +386,23 @@ void ucma_dev_gone(struct rxe_dev *dev)
 		LIST_FOREACH (id, &f->ids, link)
 			if (id->dev == dev)
 				remove_id(id);
+}
+
+/* The kernel gives such a listener one id on each device. */
+static bool on_any_device(const struct ucma_id *id, const struct rxe_dev *dev)
+{
+	return !id->dev && id->state == UCMA_LISTEN && id->file->peer->ns == dev->ns;
+}
+
+void ucma_each(const struct rxe_dev *dev, void (*fn)(void *arg, struct ucma_id *id), void *arg)
+{
+	struct ucma_file *f;
+	struct ucma_id *id;
+
+	LIST_FOREACH (f, &files, link)
+		LIST_FOREACH (id, &f->ids, link)
+			if (id->dev == dev || on_any_device(id, dev))
+				fn(arg, id);
 }
 
 bool ucma_serves(const struct rxe_dev *dev, pid_t pid)

@@ -70,6 +70,7 @@ struct ucma_id {
 	LIST_ENTRY(ucma_id) by_port; /* ids that hold a port */
 	struct ucma_file *file;
 	uint32_t handle;
+	uint32_t res;	 /* its number in `rdma res show` */
 	uint64_t uid;	 /* 0: the program does not know it yet, no events */
 	uint16_t ps;	 /* RDMA_PS_* */
 	uint8_t qp_type; /* enum rxe_qp_type */
@@ -239,6 +240,11 @@ struct cm_params ucma_conn_params(const struct ucma_id *id, const struct rdma_uc
 void ucma_dev_gone(struct rxe_dev *dev);
 /* Connections of dev that the CM knows, those in timewait too. */
 uint32_t ucma_connections(const struct rxe_dev *dev);
+/*
+ * For `rdma res show`: fn of every id that is bound to dev, and of those that
+ * listen on any address of dev's network namespace.
+ */
+void ucma_each(const struct rxe_dev *dev, void (*fn)(void *arg, struct ucma_id *id), void *arg);
 /* Has the process an id of datagrams on dev? */
 bool ucma_serves(const struct rxe_dev *dev, pid_t pid);
 

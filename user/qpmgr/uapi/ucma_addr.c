@@ -100,7 +100,8 @@ static bool link_local(const struct ucma_addr *a)
 
 static bool usable(const struct ucma_id *id, const struct rxe_dev *dev)
 {
-	return dev->ns == id->file->peer->ns && !dev->gone;
+	return dev->ns == id->file->peer->ns && !dev->gone &&
+	       rxe_dev_visible(dev, id->file->peer->ns);
 }
 
 /* The device that has the address, of those the program can reach. */

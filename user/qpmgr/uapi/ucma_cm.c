@@ -262,6 +262,8 @@ static struct ucma_id *find_listener(const struct cm_id *cm, const struct cm_eve
 	union rxe_ip dst;
 	uint16_t ps, port;
 
+	if (!rxe_dev_visible(dev, dev->ns)) /* its listeners have lost it */
+		return NULL;
 	if (!cm_service_port(ev->p.service_id, &ps, &port) ||
 	    cm_ip_header_get(ev->priv, ev->priv_len, h) || !header_agrees(h, &cm->path))
 		return NULL;

@@ -79,6 +79,7 @@ struct uobj {
 	enum uobj_kind kind;
 	uint32_t handle;
 	uint32_t uses; /* objects that need this one: destroy says EBUSY */
+	uint32_t res;  /* its number in `rdma res show`; a QP's is its QPN */
 	uint64_t user_handle;
 	struct uctx *ctx;
 };
@@ -115,6 +116,7 @@ struct ucq {
 	struct rxe_cq *cq;
 	struct uchan *channel; /* NULL: polled only */
 	struct ushm *ring;
+	uint32_t cqe; /* that fit into the ring */
 	uint32_t comp_sent, async_sent;
 };
 
@@ -163,8 +165,10 @@ struct uctx {
 	struct rxe_dev *dev;
 	struct rxe_peer *peer; /* the connection's */
 	struct rxe_mem *mem;
-	bool opened; /* GET_CONTEXT was done */
-	bool dead;   /* its device is gone: EIO for all but close */
+	bool opened;  /* GET_CONTEXT was done */
+	uint32_t res; /* its number in `rdma res show` */
+	bool losing;  /* its device is going, within rxe_uverbs_dev_gone() or _isolate() */
+	bool dead;    /* its device is gone: EIO for all but close */
 	bool closing;
 	struct uhandles handles[UOBJ_KINDS];
 	struct uchannel *async;
@@ -244,6 +248,16 @@ int uobj_add(struct uctx *ctx, enum uobj_kind kind, struct uobj *o);
 void uobj_remove(struct uobj *o);
 /* The first object of a kind, or NULL: for teardown. */
 void *uobj_first(struct uctx *ctx, enum uobj_kind kind);
+
+/*
+ * For who looks on (`rdma res show`): every object of a kind, or every open
+ * context, of dev, in no order. What is on its way out is left out.
+ */
+void uverbs_each(const struct rxe_dev *dev, enum uobj_kind kind,
+		 void (*fn)(void *arg, struct uobj *o), void *arg);
+void uctx_each(const struct rxe_dev *dev, void (*fn)(void *arg, struct uctx *ctx), void *arg);
+/* The attributes of n QPs as they are now: asks each worker once. */
+void uqp_query(struct uqp *const *qps, struct rxe_qp_attr *attrs, size_t n);
 
 struct ushm *ushm_new(struct uctx *ctx, size_t size);
 /* A ring of rxe_ring_size() in memory of its own; *mi: what the client maps. */

@@ -43,6 +43,13 @@ static int grow(struct uhandles *h)
 	return 0;
 }
 
+/* Which numbers the kinds draw; RXE_RES_KINDS: none, or (QPs) another. */
+static const enum rxe_res res_of[UOBJ_KINDS] = {
+	[UOBJ_PD] = RXE_RES_PD,		[UOBJ_MR] = RXE_RES_MR,	  [UOBJ_MW] = RXE_RES_KINDS,
+	[UOBJ_CHANNEL] = RXE_RES_KINDS, [UOBJ_CQ] = RXE_RES_CQ,	  [UOBJ_QP] = RXE_RES_KINDS,
+	[UOBJ_AH] = RXE_RES_KINDS,	[UOBJ_SRQ] = RXE_RES_SRQ,
+};
+
 int uobj_add(struct uctx *ctx, enum uobj_kind kind, struct uobj *o)
 {
 	struct uhandles *h = &ctx->handles[kind];
@@ -54,6 +61,8 @@ int uobj_add(struct uctx *ctx, enum uobj_kind kind, struct uobj *o)
 	o->handle = h->next % h->room;
 	o->kind = kind;
 	o->ctx = ctx;
+	if (res_of[kind] != RXE_RES_KINDS)
+		o->res = ctx->dev->next_res[res_of[kind]]++;
 	h->slot[o->handle] = o;
 	h->next = o->handle + 1;
 	h->count++;
@@ -175,6 +184,35 @@ out_free:
 	return err;
 }
 
+static void each_of(struct uctx *ctx, enum uobj_kind kind, void (*fn)(void *arg, struct uobj *o),
+		    void *arg)
+{
+	struct uhandles *h = &ctx->handles[kind];
+
+	for (uint32_t i = 0; h->count && i < h->room; i++)
+		if (h->slot[i])
+			fn(arg, h->slot[i]);
+}
+
+void uverbs_each(const struct rxe_dev *dev, enum uobj_kind kind,
+		 void (*fn)(void *arg, struct uobj *o), void *arg)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && !ctx->dead && !ctx->closing)
+			each_of(ctx, kind, fn, arg);
+}
+
+void uctx_each(const struct rxe_dev *dev, void (*fn)(void *arg, struct uctx *ctx), void *arg)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && ctx->opened && !ctx->dead && !ctx->closing)
+			fn(arg, ctx);
+}
+
 #define DESTROY_ALL(ctx, kind, type, destroy)        \
 	do {                                         \
 		type *o_;                            \
@@ -263,8 +301,8 @@ static bool abort_qps(struct uctx *ctx)
 	return all;
 }
 
-/* Every QP of the device; copies under way get some time to end. */
-static void flush_all(const struct rxe_dev *dev)
+/* Every QP of those that lose the device; copies under way get some time to end. */
+static void flush_all(void)
 {
 	const struct timespec ms = {0, 1000000};
 	struct uctx *ctx;
@@ -275,34 +313,55 @@ static void flush_all(const struct rxe_dev *dev)
 			nanosleep(&ms, NULL);
 		all = true;
 		TAILQ_FOREACH (ctx, &contexts, link)
-			if (ctx->dev == dev)
+			if (ctx->losing)
 				all &= abort_qps(ctx);
 	}
 }
 
 /*
- * The device goes under its contexts: what their QPs hold is flushed, and they
- * end, now, since the datapath is about to be closed. The programs see that,
- * DEVICE_FATAL, and then the end of every channel and EIO.
+ * The device goes under the contexts that are losing it: what their QPs hold is
+ * flushed, and they end, now, since the datapath may be about to be closed. The
+ * programs see that, DEVICE_FATAL, and then the end of every channel and EIO.
  */
+static void lose_device(void)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH (ctx, &contexts, link) {
+		if (!ctx->losing)
+			continue;
+		ctx->dead = true;
+		rxe_mem_kill(ctx->mem);
+	}
+	flush_all();
+	TAILQ_FOREACH (ctx, &contexts, link) {
+		if (!ctx->losing)
+			continue;
+		ctx->losing = false;
+		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
+		destroy_qps(ctx);
+		rxe_server_hang_up(ctx);
+	}
+}
+
 void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 {
 	struct uctx *ctx;
 
 	ucma_dev_gone(dev);
-	TAILQ_FOREACH (ctx, &contexts, link) {
-		if (ctx->dev != dev || ctx->dead)
-			continue;
-		ctx->dead = true;
-		rxe_mem_kill(ctx->mem);
-	}
-	flush_all(dev);
-	TAILQ_FOREACH (ctx, &contexts, link) {
-		if (ctx->dev != dev)
-			continue;
-		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
-		destroy_qps(ctx);
-		rxe_server_hang_up(ctx);
-	}
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && !ctx->dead)
+			ctx->losing = true;
+	lose_device();
 	uqp_wait_released(dev);
+}
+
+void rxe_uverbs_dev_isolate(struct rxe_dev *dev)
+{
+	struct uctx *ctx;
+
+	TAILQ_FOREACH (ctx, &contexts, link)
+		if (ctx->dev == dev && !ctx->dead && !rxe_dev_visible(dev, ctx->peer->ns))
+			ctx->losing = true;
+	lose_device();
 }

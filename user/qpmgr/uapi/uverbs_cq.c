@@ -58,6 +58,12 @@ static struct ushm *make_ring(struct uctx *ctx, uint32_t cqe, struct rxe_ring *r
 	return ushm_new_ring(ctx, size, slots, log2_elem, ring, mi);
 }
 
+/* The entries that it is said to have: all that it holds, as the driver says. */
+static uint32_t ring_cqe(const struct rxe_ring *ring)
+{
+	return ring->mask;
+}
+
 /* What both create commands ask for. */
 struct cq_request {
 	uint64_t user_handle;
@@ -103,7 +109,7 @@ static int create(struct ucmd *cmd, const struct cq_request *req,
 		chan->o.uses++;
 	dev->nr_cq++;
 	resp->cq_handle = cq->o.handle;
-	resp->cqe = req->cqe;
+	resp->cqe = cq->cqe = ring_cqe(&ring);
 	cmd->uhw_out_len = sizeof(*uresp);
 	return 0;
 out_obj:
@@ -159,7 +165,7 @@ int ucmd_resize_cq(struct ucmd *cmd)
 	if (err)
 		return err;
 	cq->ring = mem;
-	r->cqe = in->cqe;
+	r->cqe = cq->cqe = ring_cqe(&ring);
 	cmd->uhw_out_len = sizeof(*uresp);
 	return 0;
 }

@@ -39,6 +39,7 @@ int uctx_get_context(struct uctx *ctx)
 	}
 	dev->nr_contexts++;
 	ctx->opened = true;
+	ctx->res = ctx->dev->next_res[RXE_RES_CTX]++;
 	return 0;
 }
 

@@ -11,8 +11,6 @@
 
 #define RECHECK_NS 200000 /* while copies of a region run out */
 
-static uint32_t next_pdn = 1;
-
 int ucmd_alloc_pd(struct ucmd *cmd)
 {
 	struct ib_uverbs_alloc_pd_resp *r = (void *)cmd->out;
@@ -26,7 +24,7 @@ int ucmd_alloc_pd(struct ucmd *cmd)
 		free(pd);
 		return -ENOMEM;
 	}
-	pd->pdn = next_pdn++;
+	pd->pdn = pd->o.res;
 	dev->nr_pd++;
 	r->pd_handle = pd->o.handle;
 	return 0;

@@ -490,6 +490,29 @@ int ucmd_query_qp(struct ucmd *cmd)
 	return 0;
 }
 
+struct query_call {
+	struct uqp *const *qps;
+	struct rxe_qp_attr *attrs;
+	size_t n;
+};
+
+static void query_many_on_worker(struct rxe_worker *w, void *arg)
+{
+	struct query_call *c = arg;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->qps[i]->worker == w)
+			rxe_qp_query(c->qps[i]->qp, &c->attrs[i]);
+}
+
+void uqp_query(struct uqp *const *qps, struct rxe_qp_attr *attrs, size_t n)
+{
+	struct query_call c = {qps, attrs, n};
+
+	for (uint32_t i = 0; n && i < rxed.nr_workers; i++)
+		rxe_worker_call(rxed.workers[i], query_many_on_worker, &c);
+}
+
 /* ---- destroy ------------------------------------------------------------------------ */
 
 static void destroy_on_worker(struct rxe_worker *w, void *arg)
