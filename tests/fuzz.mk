@@ -7,7 +7,7 @@
 #   make fuzz-seeds                                writes the seeds anew
 
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS := packets
+FUZZ_TARGETS := packets rings
 FUZZ_TARGET  ?= $(FUZZ_TARGETS)
 FUZZ_SAN     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_LIBS    := -lurcu-qsbr -lpthread
@@ -15,6 +15,8 @@ FUZZ_LIBS    := -lurcu-qsbr -lpthread
 FUZZ_WORLD := tests/fuzz/world.c tests/sim/host.c $(TRANSPORT_SRC)
 fuzz_packets_SRC := $(FUZZ_WORLD)
 fuzz_packets_RUNS := 3000
+fuzz_rings_SRC := $(FUZZ_WORLD) user/qpmgr/doorbell.c
+fuzz_rings_RUNS := 3000
 
 fuzz_obj = $(patsubst %.c,$(B)/fuzz/obj/%.o,$(1))
 $(B)/fuzz/obj/%.o: %.c

@@ -105,10 +105,20 @@ def world_seeds():
                              made(UD, 4, how=32, payload=15), send(UD, 2, access=1)])
 
 
+RING_SEEDS = ('ops0', 'ops1', 'ops4', 'wrs0', 'wrs1', 'wrs3', 'wrs4', 'write', 'read', 'bind',
+              'errors', 'group')
+# Touch by touch (rings.c): mostly nothing, now and then an index, a geometry word or a byte.
+HOSTILE = b''.join(bytes(9) + bytes([0x60 | i & 7, i % 15, 255 - i, i, 0, 0]) +
+                   bytes(4) + bytes([0xa0 | i & 15, i % 15, 7 * i & 255, i & 1, 0x7f])
+                   for i in range(24))
+
+
 def main():
     corpus = sys.argv[1]
     for name, data in world_seeds():
         write(corpus, 'packets', name, data)
+        if name in RING_SEEDS:
+            write(corpus, 'rings', name, block(data) + HOSTILE)
 
 
 if __name__ == '__main__':

@@ -21,12 +21,6 @@ static const enum rxe_qp_type types[W_QPS] = {
 
 /* ---- the owner's side ------------------------------------------------------------- */
 
-static void meanwhile(struct world *w)
-{
-	if (w->meanwhile)
-		w->meanwhile(w);
-}
-
 static void on_tx(struct sim_host *h, const uint8_t *bytes, uint32_t len, const struct rxe_pkt *pkt)
 {
 	struct world *w = h->arg;
@@ -35,14 +29,12 @@ static void on_tx(struct sim_host *h, const uint8_t *bytes, uint32_t len, const 
 	for (uint32_t i = 0; i < len; i++) /* all of it is there to be read */
 		w->sum += bytes[i];
 	w->sent++;
-	meanwhile(w);
 }
 
 static uint64_t on_copy(struct sim_host *h)
 {
 	struct world *w = h->arg;
 
-	meanwhile(w);
 	return w->deferred ? UINT64_MAX : 0;
 }
 
@@ -57,7 +49,6 @@ static bool on_room(struct sim_host *h)
 {
 	struct world *w = h->arg;
 
-	meanwhile(w);
 	return w->full;
 }
 
@@ -68,6 +59,16 @@ static void on_gsi(struct sim_host *h, const struct rxe_pkt *pkt)
 	fuzz_assert(pkt->payload_len <= RXE_GSI_MAX);
 	w->mads++;
 }
+
+/* The engine's side of a step: the rings are looked at in here. */
+#define ENGINE(w, call)                      \
+	do {                                 \
+		if ((w)->engine_enter)       \
+			(w)->engine_enter(); \
+		call;                        \
+		if ((w)->engine_leave)       \
+			(w)->engine_leave(); \
+	} while (0)
 
 /* ---- making it ---------------------------------------------------------------------- */
 
@@ -112,8 +113,8 @@ static void destroy_qp(struct world *w, int i)
 
 	if (types[i] == RXE_QPT_UD)
 		fuzz_assert(!rxe_mcast_detach(&w->h.hca, &w->group, w->qp[i].qp, &last));
-	sim_qp_destroy(&w->qp[i]);
-	sim_host_finish_copies(&w->h, UINT64_MAX);
+	ENGINE(w, sim_qp_destroy(&w->qp[i]));
+	ENGINE(w, sim_host_finish_copies(&w->h, UINT64_MAX));
 	fuzz_assert(!w->qp[i].qp);
 	sim_qp_fini(&w->qp[i]);
 }
@@ -171,7 +172,7 @@ void world_fini(struct world *w)
 {
 	void *route;
 
-	w->meanwhile = NULL;
+	w->engine_enter = w->engine_leave = NULL;
 	w->deferred = w->full = false;
 	for (int i = 0; i < W_QPS; i++)
 		destroy_qp(w, i);
@@ -201,8 +202,10 @@ void world_fini(struct world *w)
 
 void world_run(struct world *w)
 {
-	for (int i = 0; i < RUNS && rxe_engine_run(w->h.engine, 64); i++)
-		;
+	bool more = true;
+
+	for (int i = 0; i < RUNS && more; i++)
+		ENGINE(w, more = rxe_engine_run(w->h.engine, 64));
 }
 
 /* ---- steps ---------------------------------------------------------------------------- */
@@ -272,7 +275,7 @@ static void post_send(struct world *w)
 		wr.remote_qkey = 0x4321;
 	}
 	sim_post_send(qp, &wr);
-	rxe_qp_doorbell(qp->qp);
+	ENGINE(w, rxe_qp_doorbell(qp->qp));
 }
 
 static void post_recv(struct world *w)
@@ -290,7 +293,7 @@ static void receive(struct world *w, const uint8_t *bytes, uint32_t len, uint8_t
 	union rxe_ip sip = how & 1 ? sim_ip(0x0a000003) : w->peer;
 	union rxe_ip dip = how & 2 ? w->group : w->h.ip;
 
-	sim_host_rx_to(&w->h, &sip, &dip, how & 4, bytes, len);
+	ENGINE(w, sim_host_rx_to(&w->h, &sip, &dip, how & 4, bytes, len));
 }
 
 /* The bytes as they are, perhaps with the number of a QP that there is. */
@@ -357,7 +360,7 @@ static void poll(struct world *w)
 
 	while (sim_cq_poll(&w->cq, &wc) || sim_cq_poll(&w->small_cq, &wc))
 		;
-	rxe_cq_arm(w->cq.cq, fuzz_u8(w->in) & 1, &missed);
+	ENGINE(w, rxe_cq_arm(w->cq.cq, fuzz_u8(w->in) & 1, &missed));
 }
 
 /* As the daemon: only what rxe_qp_modify_check() allows, or destroyed and made anew. */
@@ -367,7 +370,7 @@ static void change_state(struct world *w)
 	uint8_t to = fuzz_u8(w->in) % 9;
 
 	if (to <= RXE_QPS_ERR) {
-		sim_qp_set_state(qp, to);
+		ENGINE(w, sim_qp_set_state(qp, to));
 		return;
 	}
 	destroy_qp(w, (int)(qp - w->qp));
@@ -383,7 +386,7 @@ static void later(struct world *w)
 
 static void finish_copies(struct world *w)
 {
-	sim_host_finish_copies(&w->h, UINT64_MAX);
+	ENGINE(w, sim_host_finish_copies(&w->h, UINT64_MAX));
 }
 
 static void conditions(struct world *w)
@@ -417,9 +420,9 @@ static void srq(struct world *w)
 	uint8_t v = fuzz_u8(w->in);
 
 	if (v & 1)
-		sim_srq_resize(&w->srq, v >> 1);
+		ENGINE(w, sim_srq_resize(&w->srq, v >> 1));
 	else
-		rxe_srq_set_limit(w->srq.srq, v >> 1);
+		ENGINE(w, rxe_srq_set_limit(w->srq.srq, v >> 1));
 }
 
 static void (*const steps[])(struct world *w) = {

@@ -31,8 +31,8 @@ struct world {
 	struct fuzz_input *in;
 	/* Copies finish later; packets come in segments; no room to send. */
 	bool deferred, cut, full;
-	/* Asked in the middle of the engine's work; NULL: nothing happens then. */
-	void (*meanwhile)(struct world *w);
+	/* Before and after the engine is at work; NULL: nothing happens then. */
+	void (*engine_enter)(void), (*engine_leave)(void);
 	unsigned int sent, mads, sum;
 };
 
