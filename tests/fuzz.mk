@@ -7,7 +7,7 @@
 #   make fuzz-seeds                                writes the seeds anew
 
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS := packets rings
+FUZZ_TARGETS := packets rings uverbs
 FUZZ_TARGET  ?= $(FUZZ_TARGETS)
 FUZZ_SAN     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_LIBS    := -lurcu-qsbr -lpthread
@@ -16,13 +16,19 @@ FUZZ_WORLD := tests/fuzz/world.c tests/sim/host.c $(TRANSPORT_SRC)
 fuzz_packets_SRC := $(FUZZ_WORLD)
 fuzz_packets_RUNS := 3000
 fuzz_rings_SRC := $(FUZZ_WORLD) user/qpmgr/doorbell.c
-fuzz_rings_RUNS := 3000
+fuzz_rings_RUNS := 600
+
+FUZZ_ROOM := tests/fuzz/room.c tests/fuzz/wire.c $(TRANSPORT_SRC) $(COMMON_SRC) \
+	$(filter-out %/main.c %/params.c %/log.c %/log_libbpf.c,$(wildcard user/qpmgr/*.c user/qpmgr/uapi/*.c user/qpmgr/cm/*.c))
+fuzz_uverbs_SRC := $(FUZZ_ROOM)
+fuzz_uverbs_LIBS := $(LIBS)
+fuzz_uverbs_RUNS := 500
 
 fuzz_obj = $(patsubst %.c,$(B)/fuzz/obj/%.o,$(1))
 $(B)/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ)
-	$(Q)$(CLANG) -std=gnu11 $(WARN) $(CPPFLAGS) -Itests -MMD -MP $(FUZZ_SAN) -fsanitize=fuzzer-no-link -c $< -o $@
+	$(Q)$(CLANG) -std=gnu11 $(WARN) -Wno-gnu-variable-sized-type-not-at-end $(CPPFLAGS) -Itests -MMD -MP $(FUZZ_SAN) -fsanitize=fuzzer-no-link -c $< -o $@
 .SECONDARY: $(foreach t,$(FUZZ_TARGETS),$(call fuzz_obj,tests/fuzz/$(t).c $(fuzz_$(t)_SRC)))
 
 define fuzz_target
