@@ -391,13 +391,22 @@ void sim_mr_free(struct sim_host *h, struct rxe_mr *mr)
 
 /* ---- a client's objects ----------------------------------------------------------------------------- */
 
+void *(*sim_ring_alloc)(size_t bytes);
+
 static void *make_ring(struct rxe_ring *r, size_t bytes, uint32_t slots, uint32_t log2_elem)
 {
-	void *mem = must(aligned_alloc(64, (bytes + 63) / 64 * 64));
+	size_t size = (bytes + 63) / 64 * 64;
+	void *mem = must(sim_ring_alloc ? sim_ring_alloc(size) : aligned_alloc(64, size));
 
 	memset(mem, 0, bytes);
 	rxe_ring_init(r, mem, slots, log2_elem);
 	return mem;
+}
+
+static void free_ring(void *mem)
+{
+	if (!sim_ring_alloc)
+		free(mem);
 }
 
 void sim_cq_init(struct sim_cq *cq, struct sim_host *h, uint32_t cqe)
@@ -429,18 +438,18 @@ int sim_cq_resize(struct sim_cq *cq, struct sim_host *h, uint32_t cqe)
 void sim_cq_fini(struct sim_cq *cq)
 {
 	rxe_cq_destroy(cq->cq);
-	free(cq->mem);
+	free_ring(cq->mem);
 }
 
 bool sim_cq_poll(struct sim_cq *cq, struct ib_uverbs_wc *wc)
 {
 	struct rxe_queue_buf *q = cq->ring.buf;
-	uint32_t at = q->consumer_index;
+	uint32_t at = q->consumer_index & cq->ring.mask;
 
-	if (at == q->producer_index)
+	if (at == (q->producer_index & cq->ring.mask))
 		return false;
-	memcpy(wc, q->data + ((size_t)at << q->log2_elem_size), sizeof(*wc));
-	q->consumer_index = (at + 1) & q->index_mask;
+	memcpy(wc, q->data + ((size_t)at << cq->ring.log2_elem), sizeof(*wc));
+	q->consumer_index = (at + 1) & cq->ring.mask;
 	return true;
 }
 
@@ -461,7 +470,7 @@ void sim_srq_init(struct sim_srq *s, struct sim_host *h, uint32_t pdn, uint32_t 
 void sim_srq_fini(struct sim_srq *s, struct sim_host *h)
 {
 	rxe_srq_destroy(&h->hca, s->srq);
-	free(s->mem);
+	free_ring(s->mem);
 }
 
 int sim_srq_resize(struct sim_srq *s, uint32_t max_wr)
@@ -475,7 +484,7 @@ int sim_srq_resize(struct sim_srq *s, uint32_t max_wr)
 		return err;
 	mem = make_ring(&ring, geo.bytes, geo.slots, geo.log2_elem);
 	err = rxe_srq_resize(s->srq, &ring);
-	free(err ? mem : s->mem);
+	free_ring(err ? mem : s->mem);
 	if (err)
 		return err;
 	s->mem = mem;
@@ -532,8 +541,8 @@ void sim_qp_destroy(struct sim_qp *s)
 void sim_qp_fini(struct sim_qp *s)
 {
 	assert(!s->qp);
-	free(s->sq_mem);
-	free(s->rq_mem);
+	free_ring(s->sq_mem);
+	free_ring(s->rq_mem);
 }
 
 static const struct {
@@ -592,7 +601,7 @@ int sim_qp_set_state(struct sim_qp *s, enum rxe_qp_state state)
 
 static uint8_t *ring_slot(struct rxe_ring *r)
 {
-	uint32_t at = r->buf->producer_index;
+	uint32_t at = r->buf->producer_index & r->mask;
 
 	if (((at + 1) & r->mask) == __atomic_load_n(&r->buf->consumer_index, __ATOMIC_ACQUIRE))
 		return NULL;

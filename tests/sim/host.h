@@ -74,6 +74,12 @@ union rxe_ip sim_ip(uint32_t v4);
 
 /* ---- a client's objects ---------------------------------------------------------- */
 
+/*
+ * Where rings come from, 64-byte aligned, and then are never freed. NULL (as it
+ * is): from malloc. For a test that watches who looks at them.
+ */
+extern void *(*sim_ring_alloc)(size_t bytes);
+
 struct sim_cq {
 	struct rxe_ring ring;
 	struct rxe_cq *cq;
