@@ -147,7 +147,7 @@ static void finish(struct rxe_copy *c, int status)
 	c->next = NULL;
 	pthread_mutex_lock(&q->lock);
 	was_empty = !q->head;
-	*q->tail = c;
+	__atomic_store_n(q->tail, c, __ATOMIC_RELEASE); /* read without the lock */
 	q->tail = &c->next;
 	pthread_mutex_unlock(&q->lock);
 	if (was_empty)
