@@ -21,8 +21,14 @@ HELD=('' '' '')
 remember() {
 	local n
 	for n in "$@"; do
-		HELD[n]=$(held_by "$n")
+		wait_for 5 steady "$n"
 	done
+}
+# Twice the same: the connection that asked before is closed by then.
+steady() {
+	HELD[$1]=$(held_by "$1")
+	sleep 0.2
+	held_as_before "$1"
 }
 held_as_before() { [ "$(held_by "$1")" = "${HELD[$1]}" ]; }
 # nothing_more_held SECONDS N...
@@ -58,13 +64,17 @@ both_rest() {
 
 # ---- traffic ---------------------------------------------------------------------------
 
-# endless N [ARGS...]: ibv_rc_pingpong of host N that never ends, as STARTED.
+# endless N [ARGS...]: ibv_rc_pingpong of host N that never ends, as STARTED; what
+# it says is in ENDLESS.
 endless() {
 	local n=$1
 	shift
-	start_verbs "$n" timeout "$TEST_TIMEOUT" ibv_rc_pingpong -d $DEV -g "$(gid_index "$n")" \
-		-n 100000000 "$@" >"$WORK/endless-$n.out" 2>&1
+	endless_nr=$((endless_nr + 1))
+	ENDLESS=$WORK/endless-$endless_nr.out
+	start_verbs "$n" timeout "$TEST_TIMEOUT" stdbuf -oL ibv_rc_pingpong -d $DEV \
+		-g "$(gid_index "$n")" -n 100000000 "$@" >"$ENDLESS" 2>&1
 }
+endless_nr=0
 # endless_pair [ARGS...]: between the hosts; PAIR are the two processes.
 endless_pair() {
 	local before
