@@ -5,14 +5,14 @@
 # under AddressSanitizer and UBSan.
 #   make check-transport | check-transport-asan | sim SIM_SEEDS=100000
 
-SIM_SEEDS ?= 3000
+SIM_SEEDS ?= 10000
 SIM_START ?= 1
 
 TRANSPORT_UNITS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/transport_*.c))
 TRANSPORT_TEST_LIBS := -lurcu-qsbr -lisal -lz -lpthread
 TRANSPORT_PCAP_SRC := tests/bpf/frames.c tests/bpf/pcap.c
 TRANSPORT_BED_SRC := tests/sim/host.c tests/sim/bed.c
-TRANSPORT_SIM_SRC := tests/sim/host.c tests/sim/link.c tests/sim/pool.c tests/sim/traffic.c tests/sim/sim.c
+TRANSPORT_SIM_SRC := tests/sim/host.c tests/sim/link.c tests/sim/pool.c tests/sim/plan.c tests/sim/traffic.c tests/sim/pair.c tests/sim/group.c tests/sim/sim.c
 ASAN_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 asan_obj = $(patsubst %.c,$(B)/asan/%.o,$(1))
 
@@ -47,7 +47,7 @@ $(TRANSPORT_UNITS:%=$(B)/tests/asan/%): $(B)/tests/asan/%: $(B)/asan/tests/unit/
 check-transport: $(TRANSPORT_UNITS:%=$(B)/tests/%) $(B)/tests/transport_sim
 	@for t in $(TRANSPORT_UNITS); do $(B)/tests/$$t || exit 1; done
 	$(B)/tests/transport_sim --start $(SIM_START) --seeds $(SIM_SEEDS)
-	$(B)/tests/transport_sim --start $(SIM_START) --seeds 200 --loss 20
+	$(B)/tests/transport_sim --start $(SIM_START) --seeds 500 --loss 20
 check-transport-asan: $(TRANSPORT_UNITS:%=$(B)/tests/asan/%) $(B)/tests/asan/transport_sim
 	@for t in $(TRANSPORT_UNITS); do $(B)/tests/asan/$$t || exit 1; done
 	$(B)/tests/asan/transport_sim --start $(SIM_START) --seeds 300

@@ -85,16 +85,25 @@ static void describe(const struct sim_link *l, const char *what, int to, const u
 			op ? op->name : "?", len);
 }
 
-static void enqueue(struct sim_link *l, int to, const uint8_t *bytes, uint32_t len)
+static struct sim_event packet(int to, const union rxe_ip *dip, const uint8_t *bytes, uint32_t len)
 {
-	struct sim_event ev = {.host = to, .len = len + CRC_LEN};
-	uint32_t crc = crc_of(bytes, len), bit;
+	struct sim_event ev = {.host = to, .dip = *dip, .len = len + CRC_LEN};
+	uint32_t crc = crc_of(bytes, len);
 
 	ev.bytes = malloc(ev.len);
 	if (!ev.bytes)
 		abort();
 	memcpy(ev.bytes, bytes, len);
 	memcpy(ev.bytes + len, &crc, CRC_LEN);
+	return ev;
+}
+
+static void enqueue(struct sim_link *l, int to, const union rxe_ip *dip, const uint8_t *bytes,
+		    uint32_t len)
+{
+	struct sim_event ev = packet(to, dip, bytes, len);
+	uint32_t bit;
+
 	if (sim_chance(&l->rng, l->corrupt)) {
 		bit = sim_below(&l->rng, ev.len * 8);
 		ev.bytes[bit / 8] ^= 1u << bit % 8;
@@ -106,13 +115,25 @@ static void enqueue(struct sim_link *l, int to, const uint8_t *bytes, uint32_t l
 	push(l, ev);
 }
 
+/* A copy of what goes to a group that QPs of its own host are in. */
+static void loop_back(struct sim_link *l, int host, const union rxe_ip *dip, const uint8_t *bytes,
+		      uint32_t len)
+{
+	struct sim_event ev = packet(host, dip, bytes, len);
+
+	ev.at = l->now;
+	ev.loopback = true;
+	push(l, ev);
+}
+
 static void link_tx(struct sim_host *h, const uint8_t *bytes, uint32_t len,
 		    const struct rxe_pkt *pkt)
 {
 	struct sim_link *l = h->arg;
 	int to = l->host[0] == h;
 
-	(void)pkt;
+	if (pkt->loops)
+		loop_back(l, !to, &pkt->addr->dip, bytes, len);
 	l->sent++;
 	if (sim_chance(&l->rng, l->loss) || (l->every && l->sent % l->every == 0)) {
 		l->lost++;
@@ -120,10 +141,10 @@ static void link_tx(struct sim_host *h, const uint8_t *bytes, uint32_t len,
 		return;
 	}
 	describe(l, "sent", to, bytes, len);
-	enqueue(l, to, bytes, len);
+	enqueue(l, to, &pkt->addr->dip, bytes, len);
 	if (sim_chance(&l->rng, l->dup)) {
 		l->duplicated++;
-		enqueue(l, to, bytes, len);
+		enqueue(l, to, &pkt->addr->dip, bytes, len);
 	}
 }
 
@@ -168,7 +189,8 @@ bool sim_link_deliver(struct sim_link *l, uint64_t now)
 		return true;
 	memcpy(&crc, ev.bytes + ev.len - CRC_LEN, CRC_LEN);
 	if (crc == crc_of(ev.bytes, ev.len - CRC_LEN))
-		sim_host_rx(l->host[ev.host], &l->host[!ev.host]->ip, ev.bytes, ev.len - CRC_LEN);
+		sim_host_rx_to(l->host[ev.host], &l->host[ev.host ^ !ev.loopback]->ip, &ev.dip,
+			       ev.loopback, ev.bytes, ev.len - CRC_LEN);
 	else
 		l->bad_crc++;
 	free(ev.bytes);

@@ -17,7 +17,9 @@ bool sim_chance(struct sim_rng *r, double p);
 
 struct sim_event {
 	uint64_t at, seq;
-	int host;	/* whom it concerns */
+	int host; /* whom it concerns */
+	union rxe_ip dip;
+	bool loopback;	/* of the host's own: never on the link */
 	uint8_t *bytes; /* a packet, its CRC at the end; NULL: just look around */
 	uint32_t len;
 };

@@ -1,45 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Deterministic simulation of the transport: two hosts, a bad link, random
- * traffic over RC, UC and UD pairs, copies that finish late, virtual time.
- * RC delivers every message exactly once, in order, intact; nothing leaks; it
- * ends within a bounded time. A failing seed is printed with how to repeat it.
+ * Deterministic simulation of the transport: two hosts, a bad link (loss to
+ * 20 %, reordering, repetition, damage), random traffic over RC, UC and UD pairs
+ * and to a multicast group, shared receive queues, windows, copies that finish
+ * late, requests that break a rule, QPs killed, drained and reset in the middle,
+ * PSNs across the wrap, virtual time. RC delivers every message exactly once, in
+ * order, intact; every completion and event is the one due; no byte outside what
+ * was granted changes; nothing leaks; it ends within a bounded time. A failing
+ * seed is printed with how to repeat it.
  *
  *   sim [--seeds N] [--start S] [--loss PERCENT] [--trace] [--verbose]
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "link.h"
+#include "group.h"
 #include "kernel_compat.h"
-#include "traffic.h"
+#include "pair.h"
+#include "transport/cq.h"
 
 #define MAX_PAIRS      4
-#define QKEY	       0x1234
+#define TWICE_EVERY    100 /* seeds: one of them is run again, for the same outcome */
 #define MAX_STEPS      4000000u
 #define MAX_VIRTUAL_NS 600000000000ull
 #define QUIET_NS       20000000ull
-
-struct pair {
-	struct sim_cq cq[2][2]; /* [host][0 send, 1 recv] */
-	struct sim_qp qp[2];
-	struct sim_flow flow[2]; /* [i]: from host i */
-};
 
 struct world {
 	struct sim_rng rng;
 	struct sim_host host[2];
 	struct sim_link link;
-	struct pair pair[MAX_PAIRS];
-	struct sim_pool pool[2]; /* of hosts whose QPs share an SRQ */
-	bool shares[2];
+	struct sim_setting set;
+	struct sim_pair pair[MAX_PAIRS];
+	struct sim_group group;
+	struct sim_pool pool[2];    /* of hosts whose QPs share an SRQ */
+	struct sim_pool *shares[2]; /* it, or NULL */
 	uint32_t nr_pairs;
+	bool has_group;
 	uint32_t ah[2];
 	double late_copies, no_room;
 	uint64_t copy_ns;
 	uint64_t kill_at;  /* a QP is put to death; UINT64_MAX: none */
 	uint64_t drain_at; /* a send queue drains in SQD; UINT64_MAX: none */
 	struct sim_qp *draining;
+	uint64_t reset_at; /* both QPs of a pair are reset; UINT64_MAX: none */
+	struct sim_pair *resetting;
 	uint64_t now, steps;
 };
 
@@ -50,7 +54,7 @@ static struct {
 } opt = {.seeds = 1000, .start = 1, .loss = -1};
 
 static struct {
-	uint64_t packets, lost, messages, errors;
+	uint64_t packets, lost, messages, errors, resets;
 } total;
 
 static struct world *world; /* for the hosts' callbacks */
@@ -101,11 +105,12 @@ static void random_params(struct world *w, struct sim_host *h)
 
 static void make_link(struct world *w)
 {
-	static const double rates[] = {0, .005, .02, .05};
+	static const double rates[] = {0, 0, .005, .02, .05, .1, .2};
 	struct sim_rng *r = &w->rng;
 
 	sim_link_init(&w->link, sim_rand(r), &w->host[0], &w->host[1]);
-	w->link.loss = opt.loss >= 0 ? opt.loss : rates[sim_below(r, 4)];
+	w->link.loss =
+		opt.loss >= 0 ? opt.loss : rates[sim_below(r, sizeof(rates) / sizeof(rates[0]))];
 	w->link.dup = sim_chance(r, .5) ? .02 : 0;
 	w->link.corrupt = sim_chance(r, .5) ? .01 : 0;
 	w->link.reorder = sim_chance(r, .5) ? .05 : 0;
@@ -122,69 +127,10 @@ static void make_link(struct world *w)
 	w->no_room = sim_chance(r, .3) ? .2 : 0;
 }
 
-static void make_pair(struct world *w, uint32_t i)
+/* With this chance a time within so many ns; else never. */
+static uint64_t some_time(struct world *w, double chance, uint32_t ns)
 {
-	static const enum rxe_qp_type types[] = {RXE_QPT_RC, RXE_QPT_RC, RXE_QPT_RC, RXE_QPT_UC,
-						 RXE_QPT_UD};
-	struct pair *p = &w->pair[i];
-	struct sim_rng *r = &w->rng;
-	enum rxe_qp_type type = types[sim_below(r, 5)];
-	struct sim_path path[2];
-	uint32_t mtu = 1 + sim_below(r, sim_chance(r, .2) ? 5 : 2);
-	uint32_t psn[2] = {sim_rand(r) & RXE_PSN_MASK, RXE_PSN_MASK - sim_below(r, 100)};
-
-	memset(p, 0, sizeof(*p));
-	for (int h = 0; h < 2; h++) {
-		struct sim_qp_caps caps = {
-			.type = type,
-			.qpn = 16 + i * 2 + h,
-			.pdn = 1,
-			.send_wr = 1 + sim_below(r, 40),
-			.recv_wr = 1 + sim_below(r, 40),
-			.send_sge = 1 + sim_below(r, 6),
-			.recv_sge = 1 + sim_below(r, 6),
-			.inline_data = sim_below(r, 200),
-			.srq = w->shares[h] ? &w->pool[h].srq : NULL,
-		};
-
-		sim_cq_init(&p->cq[h][0], &w->host[h], 2000);
-		sim_cq_init(&p->cq[h][1], &w->host[h], 2000);
-		sim_qp_init(&p->qp[h], &w->host[h], &caps, &p->cq[h][0], &p->cq[h][1]);
-		path[h] = (struct sim_path){
-			.dip = w->host[!h].ip,
-			.dest_qpn = 16 + i * 2 + !h,
-			.sq_psn = psn[h],
-			.rq_psn = psn[!h],
-			.path_mtu = mtu,
-			.qkey = QKEY,
-			.timeout = 10,
-			.retry_cnt = 7,
-			.rnr_retry = 7,
-			.min_rnr_timer = 1 + sim_below(r, 16),
-			.access = IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_READ |
-				  IB_UVERBS_ACCESS_REMOTE_ATOMIC | RXE_ACCESS_FLUSH_GLOBAL,
-		};
-	}
-	path[0].rd_atomic = path[1].rd_atomic = 1 + sim_below(r, 8);
-	for (int h = 0; h < 2; h++) {
-		struct sim_flow *f = &p->flow[h];
-		bool wide = type == RXE_QPT_UD;
-
-		if (sim_qp_to(&p->qp[h], &path[h], RXE_QPS_RTS))
-			sim_fail("a QP cannot be brought to RTS");
-		f->id = i * 2 + h;
-		f->rng = r;
-		f->from = &p->qp[h];
-		f->to = &p->qp[!h];
-		f->mtu = 128u << mtu;
-		f->qkey = QKEY;
-		f->ah_num = w->ah[h];
-		f->pool = w->shares[!h] ? &w->pool[!h] : NULL;
-		sim_flow_plan(f, 1 + sim_below(r, SIM_MAX_MSGS - 1),
-			      wide ? f->mtu : f->mtu * (1 + sim_below(r, 12)));
-		/* Heavy loss may exhaust the retries: that is no fault. */
-		f->lossy_ok = w->link.loss > .06 || w->kill_at != UINT64_MAX;
-	}
+	return sim_chance(&w->rng, chance) ? w->now + sim_below(&w->rng, ns) : UINT64_MAX;
 }
 
 static void make_world(struct world *w, uint64_t seed)
@@ -201,8 +147,9 @@ static void make_world(struct world *w, uint64_t seed)
 		random_params(w, &w->host[h]);
 	}
 	make_link(w);
-	w->kill_at = sim_chance(&w->rng, .15) ? w->now + sim_below(&w->rng, 3000000) : UINT64_MAX;
-	w->drain_at = sim_chance(&w->rng, .2) ? w->now + sim_below(&w->rng, 500000) : UINT64_MAX;
+	w->kill_at = some_time(w, .15, 3000000);
+	w->drain_at = some_time(w, .2, 500000);
+	w->reset_at = some_time(w, .25, 3000000);
 	for (int h = 0; h < 2; h++) {
 		struct rxe_address av = {.sip = w->host[h].ip, .dip = w->host[!h].ip};
 
@@ -210,49 +157,56 @@ static void make_world(struct world *w, uint64_t seed)
 			sim_fail("no AH");
 	}
 	w->nr_pairs = 1 + sim_below(&w->rng, MAX_PAIRS);
-	for (int h = 0; h < 2; h++) {
-		w->shares[h] = sim_chance(&w->rng, .4);
-		if (w->shares[h])
+	for (int h = 0; h < 2; h++)
+		if (sim_chance(&w->rng, .4)) {
+			w->shares[h] = &w->pool[h];
 			sim_pool_init(&w->pool[h], &w->host[h], &w->rng);
-	}
+		}
+	w->set = (struct sim_setting){
+		.rng = &w->rng,
+		.link = &w->link,
+		.host = w->host,
+		.pool = w->shares,
+		.ah = w->ah,
+		.errors_ok = w->kill_at != UINT64_MAX,
+	};
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
-		make_pair(w, i);
+		sim_pair_make(&w->pair[i], &w->set, i);
 	for (int h = 0; h < 2; h++)
 		if (w->shares[h])
 			sim_pool_make(&w->pool[h]);
+	w->has_group = sim_chance(&w->rng, .2);
+	if (w->has_group)
+		sim_group_make(&w->group, &w->rng, &w->link, w->host, w->late_copies > 0);
 }
 
 /* ---- one step ------------------------------------------------------------------------- */
 
 static void poll_clients(struct world *w)
 {
-	struct ib_uverbs_wc wc;
-
-	for (uint32_t i = 0; i < w->nr_pairs; i++) {
-		struct pair *p = &w->pair[i];
-
-		for (int h = 0; h < 2; h++) {
-			while (sim_cq_poll(&p->cq[h][0], &wc))
-				sim_flow_send_cqe(&p->flow[h], &wc);
-			while (sim_cq_poll(&p->cq[!h][1], &wc))
-				sim_flow_recv_cqe(&p->flow[h], &wc);
-		}
-	}
+	for (uint32_t i = 0; i < w->nr_pairs; i++)
+		sim_pair_poll(&w->pair[i]);
+	if (w->has_group)
+		sim_group_poll(&w->group);
 }
 
-/* A QP dies: destroyed, or put into ERR by its client. */
-static void kill_one(struct world *w)
+static struct sim_pair *some_pair(struct world *w)
 {
-	struct pair *p = &w->pair[sim_below(&w->rng, w->nr_pairs)];
-	int h = sim_below(&w->rng, 2);
+	return &w->pair[sim_below(&w->rng, w->nr_pairs)];
+}
 
-	w->kill_at = UINT64_MAX;
-	if (sim_chance(&w->rng, .5)) {
-		p->flow[h].from_dead = p->flow[!h].to_dead = true;
-		sim_qp_destroy(&p->qp[h]);
-	} else if (sim_qp_set_state(&p->qp[h], RXE_QPS_ERR)) {
-		sim_fail("a QP cannot be put into ERR");
-	}
+/* The one QP, soon after that the other one; perhaps another pair's later. */
+static void reset_some(struct world *w)
+{
+	struct sim_pair *p = w->resetting ? w->resetting : some_pair(w);
+	bool more = sim_pair_reset(p);
+
+	w->resetting = p->half_reset ? p : NULL;
+	w->reset_at = UINT64_MAX;
+	if (w->resetting)
+		w->reset_at = w->now + sim_below(&w->rng, sim_chance(&w->rng, .5) ? 10 : 300000);
+	else if (more)
+		w->reset_at = some_time(w, .5, 2000000);
 }
 
 /* Into SQD, and back to RTS as soon as the transport allows it. */
@@ -261,8 +215,7 @@ static void drain_one(struct world *w)
 	struct rxe_qp_attr a;
 
 	if (!w->draining) {
-		struct sim_qp *qp =
-			&w->pair[sim_below(&w->rng, w->nr_pairs)].qp[sim_below(&w->rng, 2)];
+		struct sim_qp *qp = &some_pair(w)->qp[sim_below(&w->rng, 2)];
 
 		if (qp->qp && rxe_qp_get_state(qp->qp) == RXE_QPS_RTS &&
 		    !sim_qp_set_state(qp, RXE_QPS_SQD))
@@ -317,32 +270,27 @@ static void run_until_idle_at(struct world *w, uint64_t t)
 static bool all_finished(const struct world *w)
 {
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
-		for (int h = 0; h < 2; h++)
-			if (!sim_flow_finished(&w->pair[i].flow[h]))
-				return false;
-	return true;
+		if (!sim_pair_finished(&w->pair[i]))
+			return false;
+	return !w->has_group || sim_group_finished(&w->group);
 }
 
 static void clients_post(struct world *w)
 {
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
 		for (int h = 0; h < 2; h++)
-			sim_flow_post(&w->pair[i].flow[h]);
+			sim_flow_post(sim_pair_flow(&w->pair[i], h));
 	for (int h = 0; h < 2; h++)
 		if (w->shares[h])
 			sim_pool_post(&w->pool[h]);
+	if (w->has_group)
+		sim_group_post(&w->group, w->now);
 }
 
 static void describe_stuck(const struct world *w)
 {
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
-		for (int h = 0; h < 2; h++) {
-			const struct sim_flow *f = &w->pair[i].flow[h];
-
-			fprintf(stderr, "flow %d: %u of %u posted, %u completed, %u received%s\n",
-				f->id, f->posted, f->nr_msgs, f->send_done, f->delivered,
-				sim_flow_finished(f) ? "" : " UNFINISHED");
-		}
+		sim_pair_describe(&w->pair[i]);
 }
 
 static void play(struct world *w)
@@ -360,8 +308,12 @@ static void play(struct world *w)
 		} else {
 			run_until_idle_at(w, t);
 		}
-		if (w->now >= w->kill_at)
-			kill_one(w);
+		if (w->now >= w->kill_at) {
+			w->kill_at = UINT64_MAX;
+			sim_pair_kill(some_pair(w));
+		}
+		if (w->now >= w->reset_at)
+			reset_some(w);
 		if (w->now >= w->drain_at)
 			drain_one(w);
 		if (++w->steps > MAX_STEPS || w->now > MAX_VIRTUAL_NS) {
@@ -377,22 +329,50 @@ static void play(struct world *w)
 
 /*
  * Each QP on an SRQ that is in ERR has said so once. One that was destroyed
- * (one of a world may be) may have said it before.
+ * or reset meanwhile may have said it before.
  */
 static void check_last_wqes(const struct world *w)
 {
 	for (int h = 0; h < 2; h++) {
-		unsigned int events, due = 0, dead = 0;
+		unsigned int events, due = 0, may = 0;
 
 		events = sim_host_count_events(&w->host[h], RXE_EV_QP_LAST_WQE_REACHED);
 		for (uint32_t i = 0; i < w->nr_pairs && w->shares[h]; i++) {
 			const struct rxe_qp *qp = w->pair[i].qp[h].qp;
 
-			dead += !qp;
+			may += !qp + w->pair[i].life + w->pair[i].half_reset;
 			due += qp && rxe_qp_get_state(qp) == RXE_QPS_ERR;
 		}
-		if (events < due || events > due + dead)
+		if (events < due || events > due + may)
 			sim_fail("host %d: %u LAST_WQE_REACHED, %u were due", h, events, due);
+	}
+}
+
+/* What a peer did wrong is told to the program whose QP it ended. */
+static void check_access_events(const struct world *w)
+{
+	for (int h = 0; h < 2; h++) {
+		unsigned int events[2] = {
+			sim_host_count_events(&w->host[h], RXE_EV_QP_ACCESS_ERR),
+			sim_host_count_events(&w->host[h], RXE_EV_QP_REQ_ERR),
+		};
+		unsigned int due[2] = {0, 0}, may = 0;
+
+		for (uint32_t i = 0; i < w->nr_pairs; i++)
+			for (uint32_t l = 0; l <= w->pair[i].life; l++) {
+				const struct sim_flow *f = &w->pair[i].flow[l][!h];
+				bool told = f->bad_status == RXE_WC_REM_ACCESS_ERR ||
+					    f->bad == SIM_MISALIGNED;
+
+				if (told && !f->lossy_ok)
+					due[f->bad == SIM_MISALIGNED]++;
+				else
+					may += told;
+			}
+		for (int k = 0; k < 2; k++)
+			if (events[k] < due[k] || events[k] > due[k] + may)
+				sim_fail("host %d: %u events of kind %d, %u were due", h, events[k],
+					 k, due[k]);
 	}
 }
 
@@ -404,6 +384,9 @@ static void end_world(struct world *w)
 	while (next_time(w) <= end)
 		run_until_idle_at(w, next_time(w));
 	check_last_wqes(w);
+	check_access_events(w);
+	if (w->has_group)
+		sim_group_end(&w->group);
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
 		for (int h = 0; h < 2; h++)
 			if (w->pair[i].qp[h].qp)
@@ -426,20 +409,19 @@ static void free_world(struct world *w)
 	void *route;
 
 	for (uint32_t i = 0; i < w->nr_pairs; i++) {
-		struct pair *p = &w->pair[i];
+		struct sim_pair *p = &w->pair[i];
 
-		for (int h = 0; h < 2; h++) {
-			sim_flow_check_memory(&p->flow[h]);
-			total.messages += p->flow[h].send_done - p->flow[h].flushed;
-			total.errors += p->flow[h].failed;
-			sim_flow_free(&p->flow[h]);
-		}
-		for (int h = 0; h < 2; h++) {
-			sim_qp_fini(&p->qp[h]);
-			sim_cq_fini(&p->cq[h][0]);
-			sim_cq_fini(&p->cq[h][1]);
-		}
+		sim_pair_check(p);
+		for (uint32_t l = 0; l <= p->life; l++)
+			for (int h = 0; h < 2; h++) {
+				total.messages += p->flow[l][h].send_done - p->flow[l][h].flushed;
+				total.errors += p->flow[l][h].failed;
+			}
+		total.resets += p->life;
+		sim_pair_free(p);
 	}
+	if (w->has_group)
+		sim_group_free(&w->group);
 	total.packets += w->link.sent;
 	total.lost += w->link.lost + w->link.bad_crc;
 	sim_link_fini(&w->link);
@@ -453,20 +435,36 @@ static void free_world(struct world *w)
 	}
 }
 
-static void run_seed(uint64_t seed)
+/* What must come out the same whenever a seed is run. */
+struct outcome {
+	uint64_t steps, now, sent, lost, next_random;
+};
+
+static struct outcome run_seed(uint64_t seed)
 {
 	static struct world w;
+	struct outcome o;
 
 	sim_seed = seed;
 	make_world(&w, seed);
 	play(&w);
 	end_world(&w);
+	o = (struct outcome){w.steps, w.now, w.link.sent, w.link.lost, sim_rand(&w.rng)};
 	if (opt.verbose)
 		fprintf(stderr, "seed %llu: %llu steps, %llu us, %llu packets\n",
 			(unsigned long long)seed, (unsigned long long)w.steps,
 			(unsigned long long)(w.now - 1000000000) / 1000,
 			(unsigned long long)w.link.sent);
 	free_world(&w);
+	return o;
+}
+
+static void run_twice(uint64_t seed)
+{
+	struct outcome a = run_seed(seed), b = run_seed(seed);
+
+	if (memcmp(&a, &b, sizeof(a)))
+		sim_fail("it does not run the same twice");
 }
 
 static void usage(void)
@@ -500,11 +498,15 @@ int main(int argc, char **argv)
 {
 	parse_args(argc, argv);
 	for (uint64_t s = opt.start; s < opt.start + opt.seeds; s++)
-		run_seed(s);
+		if (s % TWICE_EVERY)
+			run_seed(s);
+		else
+			run_twice(s);
 	printf("ok: %llu seeds from %llu: %llu messages, %llu packets, %llu lost or damaged, "
-	       "%llu flows ended in error\n",
+	       "%llu flows ended in error, %llu pairs reset\n",
 	       (unsigned long long)opt.seeds, (unsigned long long)opt.start,
 	       (unsigned long long)total.messages, (unsigned long long)total.packets,
-	       (unsigned long long)total.lost, (unsigned long long)total.errors);
+	       (unsigned long long)total.lost, (unsigned long long)total.errors,
+	       (unsigned long long)total.resets);
 	return 0;
 }
