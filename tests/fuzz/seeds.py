@@ -105,6 +105,137 @@ def world_seeds():
                              made(UD, 4, how=32, payload=15), send(UD, 2, access=1)])
 
 
+# ---- uverbs (uverbs.c, rdma/ib_user_verbs.h) ----------------------------------
+
+P = struct.pack
+MEM = 0x10000000                    # room.h
+GID4 = bytes(10) + b'\xff\xff' + bytes([10, 9, 0, 0])
+GROUP = bytes(10) + b'\xff\xff' + bytes([224, 0, 1, 7])
+RESP = P('<Q', 0x1000)
+CMD = {n: i for i, n in enumerate(
+    'GET_CONTEXT QUERY_DEVICE QUERY_PORT ALLOC_PD DEALLOC_PD CREATE_AH MODIFY_AH QUERY_AH '
+    'DESTROY_AH REG_MR REG_SMR REREG_MR QUERY_MR DEREG_MR ALLOC_MW BIND_MW DEALLOC_MW '
+    'CREATE_COMP_CHANNEL CREATE_CQ RESIZE_CQ DESTROY_CQ POLL_CQ PEEK_CQ REQ_NOTIFY_CQ CREATE_QP '
+    'QUERY_QP MODIFY_QP DESTROY_QP POST_SEND POST_RECV ATTACH_MCAST DETACH_MCAST CREATE_SRQ '
+    'MODIFY_SRQ QUERY_SRQ DESTROY_SRQ'.split())}
+WRITE_CMD, EX_CMD, IOCTL_RAW, IOCTL, MMAP, SCRIBBLE, BELL, MESSAGE = 0, 3, 5, 6, 7, 8, 9, 10
+SECOND = 0x80
+
+
+def cmd(name, payload=b'', client=0):
+    return bytes([client | WRITE_CMD, CMD[name]]) + block(payload)
+
+
+def ex_cmd(name, payload, driver_words=0):
+    return bytes([EX_CMD, CMD[name]]) + block(payload) + bytes([driver_words])
+
+
+def ioctl(obj, method, *attrs):
+    b = bytes([IOCTL, obj, method, len(attrs)])
+    for ident, data, out_len in attrs:
+        flag = 0x80 if ident & 0x1000 else 0
+        b += bytes([flag | ident & 0x3f | 0x40]) + block(data)
+        if len(data) <= 8:
+            b += P('<H', out_len)
+    return b
+
+
+def message(kind, payload=b'', flags=0, fds=0):
+    return bytes([MESSAGE, kind, flags, fds]) + block(payload)
+
+
+def dest(sgid=1):
+    return GID4 + P('<IHHBBBBBBBB', 0, 0, 0, sgid, 64, 0, 0, 0, 0, 1, 1)
+
+
+def modify(state, mask, dest_qpn=16, qp=0, sgid=1, qkey=0x4321):
+    return cmd('MODIFY_QP', dest(sgid) + dest(sgid) +
+               P('<IIIIIIIHHBBBBBBBBBBBBBB2x', qp, mask, qkey, 0, 0, dest_qpn, 0x0f, 0, 0, state, 0,
+                 3, 0, 0, 1, 1, 12, 1, 14, 3, 3, 0, 0))
+
+
+def start():
+    return cmd('GET_CONTEXT', RESP) + cmd('ALLOC_PD', RESP)
+
+
+def reg_mr(access=0x0f, start=MEM):
+    return cmd('REG_MR', RESP + P('<QQQII', start, 8192, start, 0, access))
+
+
+def create_cq(channel=-1, cqe=7):
+    return cmd('CREATE_CQ', RESP + P('<QIIiI', 0x77, cqe, 0, channel, 0))
+
+
+def create_qp(kind, srq=0, is_srq=0, wr=3):
+    return cmd('CREATE_QP', RESP + P('<QIIIIIIIIIBBBB', 0x88, 0, 0, 0, srq, wr, wr, 1, 1, 64, 0,
+                                     kind, is_srq, 0))
+
+
+def to_rts(kind, sgid=1):
+    masks = {2: (0x39, 0x121181 | 0x8000, 0x12e01), 3: (0x39, 0x101181, 0x10001),
+             4: (0x71, 1, 0x10001)}[kind]
+    return b''.join(modify(i + 1, m, sgid=sgid) for i, m in enumerate(masks))
+
+
+def post(opcode, rkey=0, remote=MEM):
+    """A WQE into the SQ (mapped first), a receive into the RQ, then the doorbell."""
+    w = P('<QIIII', 1, 0, opcode, 2, 0) + P('<QII', remote, rkey, 0)
+    w = w.ljust(184, b'\0') + P('<IIIIIIQII', 64, 64, 0, 1, 0, 0, MEM, 64, 0x100)
+    r = P('<QQIIIIIIQII', 2, 0, 64, 64, 0, 1, 0, 0, MEM, 64, 0x100)
+    b = bytes([SCRIBBLE, 1]) + P('<H', 384) + block(r) + bytes([SCRIBBLE, 1]) + P('<H', 128) + \
+        block(P('<I', 1))
+    b += bytes([SCRIBBLE, 0]) + P('<H', 384) + block(w) + bytes([SCRIBBLE, 0]) + P('<H', 128) + \
+        block(P('<I', 1))
+    return b + bytes([BELL, 0, BELL, 0])
+
+
+def rings():
+    return bytes([MMAP, 3]) + P('<H', 4096) + bytes([MMAP, 4]) + P('<H', 4096) + \
+        bytes([MMAP, 2]) + P('<H', 4096)
+
+
+def uverbs_seeds():
+    yield 'device', start() + cmd('QUERY_DEVICE', RESP) + cmd('QUERY_PORT', RESP + b'\1' + bytes(7)) + \
+        ex_cmd('QUERY_DEVICE', bytes(8)) + cmd('DEALLOC_PD', P('<I', 0))
+    yield 'mr', start() + reg_mr() + cmd('REREG_MR', RESP + P('<IIQQQII', 0, 5, MEM, 4096, MEM, 0, 1)) + \
+        cmd('ALLOC_MW', RESP + P('<IB3x', 0, 1)) + cmd('ALLOC_MW', RESP + P('<IB3x', 0, 2)) + \
+        cmd('DEALLOC_MW', P('<I', 0)) + cmd('DEREG_MR', P('<I', 0)) + reg_mr(start=MEM + 65536)
+    yield 'cq', start() + cmd('CREATE_COMP_CHANNEL', RESP) + create_cq(0) + \
+        cmd('RESIZE_CQ', RESP + P('<II', 0, 31)) + cmd('REQ_NOTIFY_CQ', P('<II', 0, 0)) + \
+        ex_cmd('CREATE_CQ', P('<QIIiIII', 1, 7, 0, -1, 0, 0, 0)) + \
+        cmd('DESTROY_CQ', RESP + P('<II', 0, 0)) + message(5, P('<I', 0))
+    for kind, name in ((2, 'rc'), (3, 'uc'), (4, 'ud')):
+        base = start() + reg_mr() + create_cq() + create_qp(kind)
+        for sgid in (0, 1):
+            yield '%s%d' % (name, sgid), base + to_rts(kind, sgid) + rings() + post(2) + \
+                cmd('QUERY_QP', RESP + P('<II', 0, 0x1fffff)) + modify(4, 1) + modify(6, 1) + \
+                cmd('DESTROY_QP', RESP + P('<II', 0, 0))
+        yield name + '-write', base + to_rts(kind) + rings() + post(0, 0x100)
+    yield 'srq', start() + reg_mr() + create_cq() + \
+        cmd('CREATE_SRQ', RESP + P('<QIIII', 0x99, 0, 7, 1, 0)) + create_qp(2, 0, 1) + \
+        cmd('MODIFY_SRQ', P('<IIII', 0, 2, 0, 3)) + \
+        cmd('MODIFY_SRQ', P('<IIIIQ', 0, 1, 31, 0, MEM)) + \
+        cmd('QUERY_SRQ', RESP + P('<II', 0, 0)) + cmd('DESTROY_SRQ', RESP + P('<II', 0, 0))
+    ah = GID4 + P('<IBBBBHBBBBBB', 0, 1, 64, 0, 0, 0, 0, 0, 0, 1, 1, 0)
+    yield 'ud-group', start() + create_cq() + create_qp(4) + to_rts(4) + \
+        cmd('CREATE_AH', RESP + P('<QII', 1, 0, 0) + ah) + \
+        cmd('ATTACH_MCAST', GROUP + P('<IHH', 0, 0, 0)) + cmd('ATTACH_MCAST', GROUP + P('<IHH', 0, 0, 0)) + \
+        cmd('DETACH_MCAST', GROUP + P('<IHH', 0, 0, 0)) + cmd('DESTROY_AH', P('<I', 0)) + \
+        message(9, P('<II', 0, 2)) + message(12, P('<IIII', 0, 1, 0xffffff, 1))
+    yield 'ioctl', ioctl(0, 3, (0, b'', 4), (1, b'', 8)) + ioctl(16, 0, (0, bytes(8), 0)) + \
+        ioctl(0, 2, (0, b'\1', 1), (1, b'', 48)) + ioctl(0, 6, (0, P('<I', 1), 4), (1, P('<I', 1), 4),
+                                                        (2, bytes(4), 4), (3, b'', 32)) + \
+        ioctl(0, 5, (0, P('<Q', 32), 8), (1, bytes(4), 4), (2, b'', 1024), (3, b'', 8)) + \
+        ioctl(0, 0, (2, P('<Q', 3), 8), (0, bytes(8), 8), (1, b'', 4)) + \
+        ioctl(0, 0, (2, P('<Q', 0x80000012), 8), (0, P('<QIIiIII', 1, 7, 0, -1, 0, 0, 0), 0),
+              (1, b'', 64), (0x1001, b'', 64))
+    yield 'messages', b''.join(message(k, bytes(16)) for k in range(14)) + \
+        message(7, b'class/infiniband/rxe0/ports/1/hw_counters/sent_pkts') + message(8) + \
+        message(2, bytes(24), 1, 1) + bytes([11]) + block(b'1CXR' + bytes(20))
+    yield 'two-clients', start() + reg_mr() + bytes([SECOND | 0x40 | WRITE_CMD, 0]) + block(RESP) + \
+        cmd('ALLOC_PD', RESP, SECOND) + cmd('DEREG_MR', P('<I', 0), SECOND)
+
+
 RING_SEEDS = ('ops0', 'ops1', 'ops4', 'wrs0', 'wrs1', 'wrs3', 'wrs4', 'write', 'read', 'bind',
               'errors', 'group')
 # Touch by touch (rings.c): mostly nothing, now and then an index, a geometry word or a byte.
@@ -119,6 +250,8 @@ def main():
         write(corpus, 'packets', name, data)
         if name in RING_SEEDS:
             write(corpus, 'rings', name, block(data) + HOSTILE)
+    for name, data in uverbs_seeds():
+        write(corpus, 'uverbs', name, data)
 
 
 if __name__ == '__main__':
