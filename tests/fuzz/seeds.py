@@ -236,6 +236,64 @@ def uverbs_seeds():
         cmd('ALLOC_PD', RESP, SECOND) + cmd('DEREG_MR', P('<I', 0), SECOND)
 
 
+# ---- netlink (nldev.c, rtnl.c) -------------------------------------------------
+
+
+def attr(kind, data):
+    b = P('<HH', 4 + len(data), kind) + data
+    return b + bytes(-len(b) % 4)
+
+
+def string(kind, text):
+    return attr(kind, text.encode() + b'\0')
+
+
+def u32(kind, v):
+    return attr(kind, P('<I', v))
+
+
+def nl(op, *attrs, dump=False):
+    return bytes([op | (0x40 if dump else 0)]) + block(b''.join(attrs))
+
+
+def nldev_seeds():
+    dev = u32(1, 0)
+    port = u32(3, 1)
+    yield 'show', b'\0' + nl(1, dump=True) + nl(1, dev) + nl(5, dev, port) + nl(5, dev, dump=True) + \
+        nl(6) + nl(9, dump=True) + nl(9, dev) + nl(15, string(69, 'uverbs'), dev) + \
+        nl(15, string(69, 'rdma_cm'))
+    yield 'admin', b'\7' + nl(3, string(2, 'rxe1'), string(65, 'rxe'), string(51, 'fz1')) + \
+        nl(2, u32(1, 1), string(2, 'other')) + nl(4, u32(1, 1)) + nl(7, attr(66, b'\0')) + \
+        nl(2, dev, u32(68, 0)) + nl(4, dev)
+    yield 'refused', b'\0' + nl(3, string(2, 'rxe1'), string(65, 'rxe'), string(51, 'fz1')) + \
+        nl(2, dev, string(2, 'other')) + nl(4, dev)
+    for op in range(10, 30):
+        yield 'op%d' % op, b'\7' + nl(op, dev, port, dump=True) + nl(op, dev, port, u32(26, 1))
+    two = P('<IHHII', 24, 5 << 10 | 1, 1, 9, 9) + dev
+    yield 'send', b'\7\x80' + block(two + two) + b'\x80' + block(two[:20]) + \
+        b'\x80' + block(P('<IHHII', 0xffffffff, 5 << 10 | 1, 0x305, 9, 9))
+
+
+def rtnl_seeds():
+    def msg(kind, head, *attrs):
+        b = head + b''.join(attrs)
+        return block(P('<IHHII', 16 + len(b), kind, 0, 0, 0) + b)
+
+    ip4, ip6, mac = bytes([10, 9, 0, 0]), bytes.fromhex('fd' + '00' * 14 + '0a'), bytes(range(2, 8))
+    xdp = b''.join([u32(4, 1), u32(5, 2), u32(6, 3), u32(7, 4)])
+    yield 'link', msg(16, P('<BBHiII', 0, 0, 1, 3, 0x11043, 0), string(3, 'fz0'), attr(1, mac),
+                      u32(4, 1500), attr(43, xdp)) + msg(17, P('<BBHiII', 0, 0, 772, 1, 1, 0),
+                                                         string(3, 'lo'))
+    yield 'addr', msg(20, P('<BBBBI', 2, 31, 0, 0, 3), attr(1, ip4), attr(2, ip4), u32(8, 0x80)) + \
+        msg(21, P('<BBBBI', 10, 64, 0x40, 253, 3), attr(1, ip6))
+    yield 'neigh', msg(28, P('<BBHiHBB', 2, 0, 0, 3, 2, 0, 1), attr(1, ip4), attr(2, mac)) + \
+        msg(29, P('<BBHiHBB', 10, 0, 0, 3, 4, 0, 1), attr(1, ip6))
+    yield 'route', msg(24, P('<BBBBBBBBI', 2, 32, 0, 0, 254, 0, 0, 1, 0), attr(1, ip4), u32(4, 3),
+                       attr(7, ip4), attr(5, ip4)) + \
+        msg(24, P('<BBBBBBBBI', 2, 32, 0, 0, 254, 0, 0, 1, 0), u32(4, 3),
+            attr(18, P('<H', 10) + ip6))
+
+
 RING_SEEDS = ('ops0', 'ops1', 'ops4', 'wrs0', 'wrs1', 'wrs3', 'wrs4', 'write', 'read', 'bind',
               'errors', 'group')
 # Touch by touch (rings.c): mostly nothing, now and then an index, a geometry word or a byte.
@@ -252,6 +310,10 @@ def main():
             write(corpus, 'rings', name, block(data) + HOSTILE)
     for name, data in uverbs_seeds():
         write(corpus, 'uverbs', name, data)
+    for name, data in nldev_seeds():
+        write(corpus, 'nldev', name, data)
+    for name, data in rtnl_seeds():
+        write(corpus, 'rtnl', name, data)
 
 
 if __name__ == '__main__':
