@@ -7,7 +7,7 @@
 #   make fuzz-seeds                                writes the seeds anew
 
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS := packets rings uverbs nldev rtnl
+FUZZ_TARGETS := packets rings uverbs nldev rtnl rdma_cm
 FUZZ_TARGET  ?= $(FUZZ_TARGETS)
 FUZZ_SAN     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_LIBS    := -lurcu-qsbr -lpthread
@@ -26,6 +26,9 @@ fuzz_uverbs_RUNS := 500
 fuzz_nldev_SRC := $(FUZZ_ROOM)
 fuzz_nldev_LIBS := $(LIBS)
 fuzz_nldev_RUNS := 150
+fuzz_rdma_cm_SRC := $(FUZZ_ROOM)
+fuzz_rdma_cm_LIBS := $(LIBS)
+fuzz_rdma_cm_RUNS := 1000
 fuzz_rtnl_SRC := user/qpmgr/rtnl_parse.c
 fuzz_rtnl_LIBS := $(LIBS)
 fuzz_rtnl_RUNS := 50000

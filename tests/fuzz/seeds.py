@@ -294,6 +294,94 @@ def rtnl_seeds():
             attr(18, P('<H', 10) + ip6))
 
 
+# ---- rdma_cm (rdma_cm.c, rdma/rdma_user_cm.h) ------------------------------------
+
+UCMA = {n: i for i, n in enumerate(
+    'CREATE_ID DESTROY_ID BIND_IP RESOLVE_IP RESOLVE_ROUTE QUERY_ROUTE CONNECT LISTEN ACCEPT '
+    'REJECT DISCONNECT INIT_QP_ATTR GET_EVENT GET_OPTION SET_OPTION NOTIFY JOIN_IP_MCAST '
+    'LEAVE_MCAST MIGRATE_ID QUERY BIND RESOLVE_ADDR JOIN_MCAST'.split())}
+CM_CMD, CM_WRITE, CM_EVENTS, CM_ANY, CM_MADE, CM_ANSWER, CM_GONE = 0, 3, 4, 5, 6, 7, 8
+TCP, UDP = 0x106, 0x111
+REQ, MRA, REJ, REP, RTU, DREQ, DREP, SIDR_REQ, SIDR_REP = range(9)
+
+
+def ucma(name, which, payload, extra=b'', f=0):
+    return bytes([f << 7 | CM_CMD, UCMA[name], which]) + block(payload) + block(extra)
+
+
+def sin(host, port):
+    return P('<H', 2) + P('>H', port) + bytes([10, 9, 0, host]) + bytes(20)
+
+
+def create_id(ps, f=0, uid=1):
+    return ucma('CREATE_ID', 0, P('<QQHB5x', uid, 0x1000, ps, 4 if ps == UDP else 2), f=f)
+
+
+def conn_param(priv=b'hello'):
+    return P('<II', 17, 0) + priv.ljust(256, b'\0') + bytes([len(priv), 0, 1, 1, 1, 7, 7, 1])
+
+
+def get_events(f=0, n=3):
+    return bytes([f << 7 | CM_EVENTS, n])
+
+
+def listener(ps, f=1):
+    return create_id(ps, f, 9) + ucma('BIND_IP', 0, P('<Q', 0) + sin(0, 7000) + bytes(4), f=f) + \
+        ucma('LISTEN', 0, P('<II', 0, 5), f=f)
+
+
+def caller(ps, host, which=0):
+    return create_id(ps) + ucma('RESOLVE_IP', which, sin(0, 0) + sin(host, 7000) + P('<II', 0, 1000)) + \
+        get_events() + ucma('RESOLVE_ROUTE', which, P('<II', 0, 1000)) + get_events() + \
+        ucma('QUERY_ROUTE', which, P('<QII', 0, 0, 0)) + \
+        ucma('CONNECT', which, conn_param() + P('<IIII', 0, 0, 0xffffff, 1))
+
+
+def answer_mad(msg, at=0, xor=b'', flags=0):
+    return bytes([CM_ANSWER, flags | msg, at]) + block(xor)
+
+
+def rdma_cm_seeds():
+    for ps, name in ((TCP, 'tcp'), (UDP, 'udp')):
+        # Ids of the first file come first: the caller is 0, the listener 1 and
+        # what it accepts 1 once it has been taken from its list's head.
+        accept = b''.join(ucma('ACCEPT', n, P('<Q', 5) + conn_param() + P('<IIII', 0, 0, 0, 0), f=1)
+                          for n in (1, 2))
+        yield 'self-' + name, listener(ps) + caller(ps, 0) + get_events(1) + accept + get_events() + \
+            ucma('ACCEPT', 0, P('<Q', 0) + conn_param()[:-1] + b'\0' + P('<IIII', 0, 0, 0, 0)) + \
+            get_events(1) + ucma('INIT_QP_ATTR', 0, P('<QII', 0, 0, 1)) + \
+            ucma('DISCONNECT', 0, P('<I', 0)) + get_events(1) + get_events() + \
+            ucma('DESTROY_ID', 0, P('<QII', 0, 0, 0))
+        yield 'reject-' + name, listener(ps) + caller(ps, 0) + get_events(1) + \
+            ucma('REJECT', 1, P('<IBB2x', 0, 4, 28) + b'busy'.ljust(256, b'\0'), f=1) + get_events()
+        yield 'wire-' + name, caller(ps, 1) + answer_mad(MRA, flags=0x80) + caller(ps, 1) + \
+            answer_mad(SIDR_REP if ps == UDP else REP, flags=0x80) + get_events() + \
+            answer_mad(DREQ, flags=0x80) + caller(ps, 1) + answer_mad(REJ, 34, b'\0\x1c', 0x80) + \
+            get_events()
+    yield 'options', create_id(TCP) + ucma('SET_OPTION', 0, P('<QIIII', 0, 0, 0, 0, 1), b'\7') + \
+        ucma('SET_OPTION', 0, P('<QIIII', 0, 0, 0, 1, 4), P('<I', 1)) + \
+        ucma('SET_OPTION', 0, P('<QIIII', 0, 0, 0, 3, 1), b'\x10') + \
+        ucma('QUERY', 0, P('<QII', 0, 0, 0)) + ucma('QUERY', 0, P('<QII', 0, 0, 1)) + \
+        ucma('QUERY', 0, P('<QII', 0, 0, 2)) + ucma('NOTIFY', 0, P('<II', 0, 4)) + \
+        ucma('MIGRATE_ID', 0x40, P('<QII', 0, 0, 0), f=1)
+    yield 'mcast', create_id(UDP) + ucma('BIND_IP', 0, P('<Q', 0) + sin(0, 0) + bytes(4)) + \
+        ucma('JOIN_IP_MCAST', 0, P('<QQ', 0, 3) + P('<HH', 2, 0) + bytes([224, 0, 1, 7]) + bytes(20) +
+             bytes(4)) + get_events() + ucma('LEAVE_MCAST', 0, P('<QII', 0, 0, 0)) + \
+        ucma('JOIN_MCAST', 0, P('<QQIHH', 0, 3, 0, 16, 0) + sin(0, 0)[:4] + bytes([224, 0, 1, 8]) +
+             bytes(120)) + bytes([CM_GONE])
+    yield 'storage', create_id(TCP) + ucma('BIND', 0, P('<IHH', 0, 16, 0) + sin(0, 7001)[:16] +
+                                           bytes(112)) + \
+        create_id(TCP) + ucma('RESOLVE_ADDR', 0, P('<IIHHI', 0, 1000, 0, 16, 0) + bytes(128) +
+                              sin(1, 7000)[:16] + bytes(112)) + get_events()
+    for path in sorted(glob.glob(os.path.join(PCAPS, 'cm_*.pcap'))):
+        mads = [p[20:276] for p in roce(path) if p[0] == 0x64 and p[5:8] == b'\0\0\1']
+        out = b''.join(bytes([CM_ANY, 1]) + block(m) for m in mads[:6])
+        yield os.path.basename(path)[:-5], listener(TCP) + listener(UDP) + out
+    for msg in range(9):
+        yield 'made%d' % msg, listener(TCP) + bytes([CM_MADE, 1, msg]) + \
+            block(P('>II', 5, 5) + P('>Q', TCP << 16 | 7000) + bytes(range(100)))
+
+
 RING_SEEDS = ('ops0', 'ops1', 'ops4', 'wrs0', 'wrs1', 'wrs3', 'wrs4', 'write', 'read', 'bind',
               'errors', 'group')
 # Touch by touch (rings.c): mostly nothing, now and then an index, a geometry word or a byte.
@@ -312,6 +400,8 @@ def main():
         write(corpus, 'uverbs', name, data)
     for name, data in nldev_seeds():
         write(corpus, 'nldev', name, data)
+    for name, data in rdma_cm_seeds():
+        write(corpus, 'rdma_cm', name, data)
     for name, data in rtnl_seeds():
         write(corpus, 'rtnl', name, data)
 
