@@ -7,7 +7,7 @@
 #   make fuzz-seeds                                writes the seeds anew
 
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS := packets rings uverbs
+FUZZ_TARGETS := packets rings uverbs nldev rtnl rdma_cm
 FUZZ_TARGET  ?= $(FUZZ_TARGETS)
 FUZZ_SAN     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_LIBS    := -lurcu-qsbr -lpthread
@@ -23,6 +23,15 @@ FUZZ_ROOM := tests/fuzz/room.c tests/fuzz/wire.c $(TRANSPORT_SRC) $(COMMON_SRC) 
 fuzz_uverbs_SRC := $(FUZZ_ROOM)
 fuzz_uverbs_LIBS := $(LIBS)
 fuzz_uverbs_RUNS := 500
+fuzz_nldev_SRC := $(FUZZ_ROOM)
+fuzz_nldev_LIBS := $(LIBS)
+fuzz_nldev_RUNS := 150
+fuzz_rdma_cm_SRC := $(FUZZ_ROOM)
+fuzz_rdma_cm_LIBS := $(LIBS)
+fuzz_rdma_cm_RUNS := 1000
+fuzz_rtnl_SRC := user/qpmgr/rtnl_parse.c
+fuzz_rtnl_LIBS := $(LIBS)
+fuzz_rtnl_RUNS := 50000
 
 fuzz_obj = $(patsubst %.c,$(B)/fuzz/obj/%.o,$(1))
 $(B)/fuzz/obj/%.o: %.c

@@ -15,7 +15,8 @@ found=$build/fuzz/found
 
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
-mkdir -p "$found"
+export TMPDIR=$build/fuzz/tmp
+mkdir -p "$found" "$TMPDIR"
 log=$build/fuzz/$mode-$target.log
 common="-timeout=20 -rss_limit_mb=2048 -max_len=4096 -artifact_prefix=$found/$target-"
 
