@@ -30,6 +30,16 @@ struct rxe_rtnl;   /* rtnl.h */
 /* Objects that have a number of their own in `rdma res show`, counted from 0 per device. */
 enum rxe_res { RXE_RES_PD, RXE_RES_CQ, RXE_RES_MR, RXE_RES_CTX, RXE_RES_SRQ, RXE_RES_KINDS };
 
+/* Messages of the CM, by their number from REQ on (ports/1/cm_* of sysfs). */
+enum rxe_cm_count {
+	RXE_CM_TX_MSGS,
+	RXE_CM_TX_RETRIES,
+	RXE_CM_RX_MSGS,
+	RXE_CM_RX_DUPLICATES,
+	RXE_CM_COUNTS
+};
+#define RXE_CM_KINDS 11 /* to LAP and APR, which are refused */
+
 enum rxe_netns_mode { RXE_NETNS_EXCLUSIVE = 0, RXE_NETNS_SHARED = 1 };
 
 struct rxe_gid_entry {
@@ -70,6 +80,7 @@ struct rxe_dev {
 	uint32_t nr_cm_id;
 	uint32_t stat_mode, stat_mask;	  /* `rdma statistic qp`: RDMA_COUNTER_MODE_*, what by */
 	bool dim;			  /* `rdma dev set NAME adaptive-moderation` */
+	uint64_t cm_msgs[RXE_CM_COUNTS][RXE_CM_KINDS];
 	uint32_t gsi_sent;		  /* MADs */
 	uint32_t next_res[RXE_RES_KINDS]; /* the next object's number */
 	uint32_t live_qps;		  /* atomic: engines have not released them */
