@@ -75,6 +75,7 @@ int rxe_sysfs_store_param(enum rxe_param_id id, const char *text, size_t len)
 	const struct rxe_param_desc *d = &rxe_param_table[id];
 	unsigned long long v;
 	char number[32], *end;
+	int err;
 
 	while (len && isspace((unsigned char)text[len - 1]))
 		len--;
@@ -90,6 +91,8 @@ int rxe_sysfs_store_param(enum rxe_param_id id, const char *text, size_t len)
 		v = 1;
 	if (v < d->min || v > d->max)
 		return -EINVAL;
-	rxe_param_set(rxed.params, id, (uint32_t)v);
-	return 0;
+	err = rxe_param_set(rxed.params, id, (uint32_t)v);
+	if (!err)
+		rxe_dev_params_changed();
+	return err;
 }

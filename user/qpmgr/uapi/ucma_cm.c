@@ -64,8 +64,11 @@ static uint32_t op_random(void *ctx)
 static int op_request(void *ctx, struct cm_id *cm, const struct cm_event *ev);
 static void op_event(void *ctx, struct cm_id *cm, const struct cm_event *ev);
 
-static const struct cm_ops ops = {
-	.send = op_send, .request = op_request, .event = op_event, .random = op_random, .again = op_again};
+static const struct cm_ops ops = {.send = op_send,
+				  .request = op_request,
+				  .event = op_event,
+				  .random = op_random,
+				  .again = op_again};
 
 static void on_timer(struct rxe_timer *t)
 {
