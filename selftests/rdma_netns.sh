@@ -15,28 +15,30 @@ b_opens() { b run ibv_devinfo -d $DEV >/dev/null 2>&1; }
 a_opens() { verbs 1 ibv_devinfo -d $DEV >/dev/null 2>&1; }
 mode() { [ "$(rdma 1 system show)" = "netns $1 copy-on-fork on" ]; }
 set_mode() { rdma 1 system set netns "$1" && mode "$1"; }
+nobody() { h1 setpriv --reuid 65534 --clear-groups "$BUILD/rxe" "$@"; }
 not() { ! "$@"; }
 b_pingpong() {
 	b run ibv_rc_pingpong -d $DEV -g 1 -n 50 >"$WORK/bpp" 2>&1 &
 	local server=$!
 	wait_for 5 eval "in_ns $B_NS ss -Hltn 'sport = :$PINGPONG_PORT' | grep -q ." &&
-		b run ibv_rc_pingpong -d $DEV -g 1 -n 50 -c 127.0.0.1 && wait $server
+		b run ibv_rc_pingpong -d $DEV -g 1 -n 50 127.0.0.1 && wait $server
 }
 
 two_hosts
 need rdma ibv_devinfo ibv_rc_pingpong
 add_netns "$B_NS"
-ktap_plan 34
+ktap_plan 35
 
 check "shared at first" mode shared
 check "shared: the other namespace sees it" sees
 check "shared: and opens it" b_opens
 check "shared: it cannot be moved, as in the kernel" \
 	refuses 'Operation not supported' rdma 1 dev set $DEV netns "$B_NS"
-check "no such namespace" refuses 'error: No such file' rdma 1 dev set $DEV netns nosuch
-check "no such process" refuses 'error: No such file' rdma 1 dev set $DEV netns 4194305
+check "no such namespace" refuses 'No such file or directory' rdma 1 dev set $DEV netns nosuch
+check "no such process" refuses 'No such file or directory' rdma 1 dev set $DEV netns 4194305
 
-start_verbs 1 ibv_ud_pingpong -d $DEV -g 1
+start_verbs 1 ibv_ud_pingpong -d $DEV -g 1 >/dev/null 2>&1
+OWNER=$STARTED
 check "a program has it open" wait_for 5 eval "rdma 1 res show | grep -q 'ctx 1 '"
 (
 	export RXE_RUNDIR
@@ -55,12 +57,15 @@ check "nor its node" not b run cat /dev/infiniband/uverbs0
 check "nor opens it" not b_opens
 check "the owner does" a_opens
 check "the stranger has lost it" wait_for 5 eval "[ \$(rdma 1 res show qp -j | grep -o comm | wc -l) = 2 ]"
+end_process $STRANGER
 check "may not be moved by who is no administrator" \
-	eval "refuses 'Operation not permitted' setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all env RXE_RUNDIR=$(rundir 1) nsenter --net=/run/netns/$(ns 1) $BUILD/rxe rdma dev set $DEV netns $B_NS || true" 
+	refuses 'Operation not permitted' nobody rdma dev set $DEV netns "$B_NS"
+check "nor may the mode be set" refuses 'Operation not permitted' nobody rdma system set netns shared
 check "moved, by name" rdma 1 dev set $DEV netns "$B_NS"
 check "now the other sees it" sees
 check "and opens it" b_opens
 check "and sees its files" b run cat /sys/class/infiniband/$DEV/ports/1/hw_counters/sent_pkts
+end_process $OWNER
 check "and uses it" b_pingpong
 check "the first does not" not a_sees
 check "nor opens it" not a_opens
@@ -68,12 +73,14 @@ check "nor sees its files" not verbs 1 ls /sys/class/infiniband/$DEV
 check "its program has lost it" wait_for 5 eval "! b rdma res show qp | grep -q ud_pingpong"
 check "it is renamed there" eval "b rdma dev set $DEV name moved0 && b run ls /sys/class/infiniband/moved0/ports"
 check "and back" b rdma dev set moved0 name $DEV
-sleep 1000 &
+nsenter --net="/run/netns/$(ns 1)" sleep 1000 &
 SLEEPER=$!
-check "moved back, by PID" eval "b rdma dev set $DEV netns $(nsenter --net=/run/netns/"$(ns 1)" sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!' | tee "$WORK/pid")"
+sleeps() { [ "$(readlink "/proc/$SLEEPER/ns/net")" = "$(h1 readlink /proc/self/ns/net)" ]; }
+
+check "moved back, by PID" eval "wait_for 5 sleeps && b rdma dev set $DEV netns $SLEEPER"
 check "and is there" eval "a_sees && a_opens && ! sees"
 check "shared again" set_mode shared
 check "everybody sees it" eval "sees && b_opens && a_sees && a_opens"
-kill "$(cat "$WORK/pid")" $SLEEPER
+end_process $SLEEPER
 check "traffic between the hosts" pingpong ibv_rc_pingpong -c -n 100
 ktap_done

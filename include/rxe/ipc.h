@@ -44,6 +44,7 @@ enum rxe_ipc_type {
 	RXE_IPC_CM_OPEN,       /* /dev/infiniband/rdma_cm; reply: struct rxe_ipc_cm_open_reply */
 	RXE_IPC_CM_WRITE,      /* struct rxe_ipc_cm_write; reply: the bytes of the response */
 	RXE_IPC_ECE,	       /* struct rxe_ipc_ece, and the same as its reply */
+	RXE_IPC_PARAM_OPEN,    /* path of a module parameter below /sys (no NUL), to write it */
 };
 
 #define RXE_IPC_F_REPLY_FD 1u /* request: answer on the last descriptor */
@@ -56,6 +57,13 @@ struct rxe_ipc_hdr {
 	uint32_t len;
 	int32_t status; /* reply: 0 or negative errno; a request has 0 */
 };
+
+/*
+ * After PARAM_OPEN the connection is the parameter's file: whatever is sent on
+ * it, without a header, is one write. RXE_IPC_PARAM_FENCE asks what became of
+ * the writes since the last one: an int32_t, 0 or the first's negative errno.
+ */
+#define RXE_IPC_PARAM_FENCE "\xff"
 
 /* OPEN: what this connection is. NETLINK, SYSFS_SYNC and STAT need no OPEN. */
 struct rxe_ipc_open {

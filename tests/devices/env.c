@@ -33,6 +33,13 @@ uint32_t rxe_param(struct rxe_params *p, enum rxe_param_id id)
 	return env.params[id];
 }
 
+int rxe_param_set(struct rxe_params *p, enum rxe_param_id id, uint32_t value)
+{
+	(void)p;
+	env.params[id] = value;
+	return 0;
+}
+
 const int *rxe_param_fds(const struct rxe_params *p)
 {
 	static int fds[RXE_PARAM_COUNT];

@@ -289,15 +289,23 @@ static void follow_queues(struct rxe_dev *dev)
 }
 
 /* Tunables that act on a port: they are words that others write, so look. */
-static void tick(struct rxe_timer *t)
+void rxe_dev_params_changed(void)
 {
 	struct rxe_dev *dev;
 
 	TAILQ_FOREACH (dev, &rxed.devs, link) {
 		apply_mtu_param(dev);
 		update_mtu(dev);
-		follow_queues(dev);
 	}
+}
+
+static void tick(struct rxe_timer *t)
+{
+	struct rxe_dev *dev;
+
+	rxe_dev_params_changed();
+	TAILQ_FOREACH (dev, &rxed.devs, link)
+		follow_queues(dev);
 	if (!TAILQ_EMPTY(&rxed.devs))
 		rxe_loop_timer(rxed.loop, t, TICK_NS);
 }

@@ -278,6 +278,13 @@ uint32_t rxe_param(struct rxe_params *p, enum rxe_param_id id)
 	return used;
 }
 
+int rxe_param_set(struct rxe_params *p, enum rxe_param_id id, uint32_t value)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_update_elem(p->fds[id], &zero, &value, BPF_ANY) ? -errno : 0;
+}
+
 const int *rxe_param_fds(const struct rxe_params *p)
 {
 	return p->fds;

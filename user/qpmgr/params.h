@@ -23,6 +23,8 @@ void rxe_params_close(struct rxe_params *p);   /* the pins stay */
 void rxe_params_discard(struct rxe_params *p); /* those that open made go */
 /* Now, clamped. Any thread. An out-of-range value is logged once per value. */
 uint32_t rxe_param(struct rxe_params *p, enum rxe_param_id id);
+/* Writes the map; the caller has checked the range. 0 or a negative errno. Control thread. */
+int rxe_param_set(struct rxe_params *p, enum rxe_param_id id, uint32_t value);
 const int *rxe_param_fds(const struct rxe_params *p); /* RXE_PARAM_COUNT fds */
 
 #endif

@@ -30,6 +30,16 @@ struct rxe_rtnl;   /* rtnl.h */
 /* Objects that have a number of their own in `rdma res show`, counted from 0 per device. */
 enum rxe_res { RXE_RES_PD, RXE_RES_CQ, RXE_RES_MR, RXE_RES_CTX, RXE_RES_SRQ, RXE_RES_KINDS };
 
+/* Messages of the CM, by their number from REQ on (ports/1/cm_* of sysfs). */
+enum rxe_cm_count {
+	RXE_CM_TX_MSGS,
+	RXE_CM_TX_RETRIES,
+	RXE_CM_RX_MSGS,
+	RXE_CM_RX_DUPLICATES,
+	RXE_CM_COUNTS
+};
+#define RXE_CM_KINDS 11 /* to LAP and APR, which are refused */
+
 enum rxe_netns_mode { RXE_NETNS_EXCLUSIVE = 0, RXE_NETNS_SHARED = 1 };
 
 struct rxe_gid_entry {
@@ -68,8 +78,9 @@ struct rxe_dev {
 	struct rxe_idmap srqns; /* SRQ numbers, from the driver's first; likewise */
 	uint32_t nr_contexts, nr_pd, nr_qp, nr_cq, nr_mr, nr_mw, nr_ah;
 	uint32_t nr_cm_id;
-	uint32_t stat_mode, stat_mask;	  /* `rdma statistic qp`: RDMA_COUNTER_MODE_*, what by */
-	bool dim;			  /* `rdma dev set NAME adaptive-moderation` */
+	uint32_t stat_mode, stat_mask; /* `rdma statistic qp`: RDMA_COUNTER_MODE_*, what by */
+	bool dim;		       /* `rdma dev set NAME adaptive-moderation` */
+	uint64_t cm_msgs[RXE_CM_COUNTS][RXE_CM_KINDS];
 	uint32_t gsi_sent;		  /* MADs */
 	uint32_t next_res[RXE_RES_KINDS]; /* the next object's number */
 	uint32_t live_qps;		  /* atomic: engines have not released them */
@@ -107,6 +118,8 @@ struct rxe_dev *rxe_dev_by_name(const char *name);
  * is. Programs that have it open see it go (DEVICE_FATAL), as in the kernel.
  */
 void rxe_dev_set_netns(struct rxe_dev *dev, struct rxe_netns *ns);
+/* A tunable was set: what acts on ports at once, does so now. */
+void rxe_dev_params_changed(void);
 /* Shared or exclusive, for all devices; who may not see one any more loses it. */
 void rxe_set_netns_mode(enum rxe_netns_mode mode);
 /* Does a client in ns see it? (shared mode: always; exclusive: when in rdma_ns.) */

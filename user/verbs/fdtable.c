@@ -121,10 +121,15 @@ static void release_rdma_cm(struct rxe_file *file)
 	rxe_conn_free(&file->conn);
 }
 
+/* Its descriptor is the program's, and all that it is. */
+static void release_param(struct rxe_file *file)
+{
+	(void)file;
+}
+
 static void (*const release_file[])(struct rxe_file *) = {
-	[RXE_FILE_COMMAND] = release_command,
-	[RXE_FILE_CHANNEL] = release_channel,
-	[RXE_FILE_NETLINK] = release_netlink,
+	[RXE_FILE_COMMAND] = release_command, [RXE_FILE_CHANNEL] = release_channel,
+	[RXE_FILE_NETLINK] = release_netlink, [RXE_FILE_PARAM] = release_param,
 	[RXE_FILE_RDMA_CM] = release_rdma_cm,
 };
 

@@ -127,6 +127,7 @@ enum rxe_file_kind {
 	RXE_FILE_COMMAND, /* /dev/infiniband/uverbsN: a socket to the daemon */
 	RXE_FILE_CHANNEL, /* completion or async event channel */
 	RXE_FILE_NETLINK, /* socket(AF_NETLINK, , NETLINK_RDMA) */
+	RXE_FILE_PARAM,	  /* a module parameter, open for writing: a socket */
 	RXE_FILE_RDMA_CM, /* /dev/infiniband/rdma_cm: a pipe with a byte for each event */
 };
 
@@ -264,6 +265,14 @@ void rxe_netlink_pump(struct rxe_file *file);
 void rxe_netlink_forked(struct rxe_netlink *nl);
 void rxe_netlink_free(struct rxe_netlink *nl);
 
+/* ---- param.c ------------------------------------------------------------------------- */
+
+/* Opens a module parameter (path: in the daemon's tree) for writing. -1 and errno. */
+int rxe_param_open(const char *path, int flags);
+FILE *rxe_param_fopen(const char *path, const char *mode);
+/* write(2) to one: EINVAL when the daemon does not take the value. */
+ssize_t rxe_param_write(int fd, const void *buf, size_t len);
+
 /* ---- rdma_tool.c -------------------------------------------------------------------- */
 
 /* The open descriptor in the NET_NS_FD attribute of a SET request, or -1. */
@@ -290,6 +299,7 @@ void rxe_qp_flags_install(struct ibv_context *context);
 enum rxe_path_kind {
 	RXE_PATH_NATIVE, /* not ours */
 	RXE_PATH_SYSFS,	 /* a file of the daemon's tree: buf */
+	RXE_PATH_PARAM,	 /* likewise, and a module parameter */
 	RXE_PATH_NODE,	 /* /dev/infiniband/uverbsN: minor; buf is a file that exists with it */
 };
 #define RXE_NODE_RDMA_CM INT_MAX /* the "minor" of /dev/infiniband/rdma_cm */

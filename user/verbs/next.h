@@ -49,7 +49,7 @@ ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t room, int flags, st
 #define RXE_INTERPOSED(X) \
 	X(open) X(open64) X(openat) X(openat64) \
 	X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2) \
-	X(fopen) X(fopen64) X(freopen) X(freopen64) \
+	X(fflush) X(fclose) X(fopen) X(fopen64) X(freopen) X(freopen64) \
 	X(opendir) X(scandir) X(scandir64) X(chdir) \
 	X(access) X(eaccess) X(euidaccess) X(faccessat) \
 	X(stat) X(stat64) X(lstat) X(lstat64) X(fstat) X(fstat64) \

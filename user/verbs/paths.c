@@ -14,14 +14,16 @@
 #include <unistd.h>
 #include "verbs/internal.h"
 
+#define PARAM_ROOT "/sys/module/rdma_rxe"
+
 /* Directories with one entry per device, and single entries. */
 static const struct root {
 	const char *path;
 	bool is_class; /* what follows is a device's name */
 } roots[] = {
-	{"/sys/class/infiniband", true},
-	{"/sys/class/infiniband_verbs", true},
-	{"/sys/class/misc/rdma_cm", false},
+	{"/sys/class/infiniband", true},     {"/sys/class/infiniband_verbs", true},
+	{"/sys/class/misc/rdma_cm", false},  {PARAM_ROOT, false},
+	{"/sys/module/rdma_rxe_net", false},
 };
 
 #define NODE_PREFIX "/dev/infiniband/uverbs"
@@ -134,7 +136,8 @@ static void sync_counters(const char *path)
 	struct rxe_ipc_msg msg = {.buf = reply, .size = sizeof(reply)};
 	int sock;
 
-	if (!strstr(path, "/hw_counters") && !strstr(path, "/counters"))
+	if (!strstr(path, "/hw_counters") && !strstr(path, "/counters") &&
+	    !strstr(path, "/1/cm_") && !strstr(path, PARAM_ROOT))
 		return;
 	sock = rxe_ipc_connect(rxe_rundir());
 	if (sock < 0)
@@ -166,7 +169,9 @@ static enum rxe_path_kind classify_sysfs(const struct root *root, const char *pa
 	if (!place(root, path, strlen(path), out) || !daemon_lives())
 		return RXE_PATH_NATIVE;
 	sync_counters(path);
-	return RXE_PATH_SYSFS;
+	return !strncmp(path, PARAM_ROOT, strlen(PARAM_ROOT)) && strstr(path, "/parameters/")
+		       ? RXE_PATH_PARAM
+		       : RXE_PATH_SYSFS;
 }
 
 /*

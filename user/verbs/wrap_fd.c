@@ -28,6 +28,8 @@ static ssize_t write_ours(struct rxe_file *file, int fd, const void *buf, size_t
 		return rxe_netlink_send(file, fd, &iov, 1);
 	if (file->kind == RXE_FILE_RDMA_CM)
 		return rxe_rdma_cm_write(file, fd, buf, len);
+	if (file->kind == RXE_FILE_PARAM)
+		return rxe_param_write(fd, buf, len);
 	return RXE_NEXT(write)(fd, buf, len);
 }
 

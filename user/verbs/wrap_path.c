@@ -14,9 +14,10 @@
 static const char *redirect(const char *path, struct rxe_path *p)
 {
 	p->kind = RXE_PATH_NATIVE;
-	if (rxe_path_suspect(path) && rxe_path_classify(path, p) == RXE_PATH_SYSFS)
-		return p->buf;
-	return path;
+	if (!rxe_path_suspect(path))
+		return path;
+	rxe_path_classify(path, p);
+	return p->kind == RXE_PATH_SYSFS || p->kind == RXE_PATH_PARAM ? p->buf : path;
 }
 
 #define PATH_FN(ret, name, params, args)    \
@@ -27,8 +28,19 @@ static const char *redirect(const char *path, struct rxe_path *p)
 		return RXE_NEXT(name) args; \
 	}
 
-PATH_FN(FILE *, fopen, (const char *path, const char *mode), (path, mode))
-PATH_FN(FILE *, fopen64, (const char *path, const char *mode), (path, mode))
+/* A parameter that is opened for anything but reading. */
+#define FOPEN_FN(name)                                                \
+	RXE_EXPORT FILE *name(const char *path, const char *mode)     \
+	{                                                             \
+		struct rxe_path p;                                    \
+		path = redirect(path, &p);                            \
+		if (p.kind == RXE_PATH_PARAM && strpbrk(mode, "wa+")) \
+			return rxe_param_fopen(p.buf, mode);          \
+		return RXE_NEXT(name)(path, mode);                    \
+	}
+
+FOPEN_FN(fopen)
+FOPEN_FN(fopen64)
 PATH_FN(FILE *, freopen, (const char *path, const char *mode, FILE *f), (path, mode, f))
 PATH_FN(FILE *, freopen64, (const char *path, const char *mode, FILE *f), (path, mode, f))
 PATH_FN(DIR *, opendir, (const char *path), (path))
@@ -107,11 +119,13 @@ static int open_node(int minor, int flags)
 
 #define NEEDS_MODE(flags) ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE)
 
-#define OPEN_BODY(name, args)                     \
-	struct rxe_path p;                        \
-	path = redirect(path, &p);                \
-	if (p.kind == RXE_PATH_NODE)              \
-		return open_node(p.minor, flags); \
+#define OPEN_BODY(name, args)                                            \
+	struct rxe_path p;                                               \
+	path = redirect(path, &p);                                       \
+	if (p.kind == RXE_PATH_NODE)                                     \
+		return open_node(p.minor, flags);                        \
+	if (p.kind == RXE_PATH_PARAM && ((flags)&O_ACCMODE) != O_RDONLY) \
+		return rxe_param_open(p.buf, flags);                     \
 	return fresh(or_netns(RXE_NEXT(name) args, path, flags));
 
 #define OPEN_FN(name, params, args)   \

@@ -265,6 +265,12 @@ int cm_put_priv(uint8_t *mad, enum cm_msg msg, const void *priv, size_t len)
 	return 0;
 }
 
+void cm_again(struct cm *cm, const struct cm_path *path, bool sent, const uint8_t *mad)
+{
+	if (cm->ops->again)
+		cm->ops->again(cm->ctx, path, sent, mad);
+}
+
 void cm_send_once(struct cm_id *id)
 {
 	id->cm->ops->send(id->cm->ctx, &id->path, id->mad);
@@ -354,6 +360,7 @@ static void expired(struct rxe_deadline *d)
 	}
 	id->retries_left--;
 	rxe_deadline_arm(&id->cm->timers, d, id->cm->now + id->timeout_ns);
+	cm_again(id->cm, &id->path, true, id->mad);
 	cm_send_once(id);
 }
 

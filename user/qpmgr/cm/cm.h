@@ -141,6 +141,8 @@ struct cm_ops {
 	/* Last of what a call does to id: the owner may destroy it. */
 	void (*event)(void *ctx, struct cm_id *id, const struct cm_event *ev);
 	uint32_t (*random)(void *ctx);
+	/* May be NULL. A message that is sent again by timer, or was received again. */
+	void (*again)(void *ctx, const struct cm_path *path, bool sent, const uint8_t *mad);
 };
 
 #define CM_BUCKETS 1024

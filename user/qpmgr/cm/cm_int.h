@@ -26,6 +26,8 @@ void cm_id_free(struct cm_id *id);
 void cm_form(struct cm_id *id, enum cm_msg msg);
 /* Copies private data into a formed MAD. -EINVAL: too long. */
 int cm_put_priv(uint8_t *mad, enum cm_msg msg, const void *priv, size_t len);
+/* Tells the owner of the CM that a message came again (or, sent: is sent again). */
+void cm_again(struct cm *cm, const struct cm_path *path, bool sent, const uint8_t *mad);
 /* Sends id->mad: once, or until cm_stop() with the retries of the id. */
 void cm_send_once(struct cm_id *id);
 void cm_send_tracked(struct cm_id *id, uint64_t timeout_ns);

@@ -180,6 +180,7 @@ static bool duplicate_req(struct cm *cm, const struct cm_path *path, const uint8
 
 	if (!id)
 		return false;
+	cm_again(cm, path, false, mad);
 	if (id->state == CM_REQ_RCVD && cm_same_peer(id, path))
 		send_mra(id, CM_WHICH_REQ);
 	return true; /* REP_SENT: the REP comes again by its own timer */
@@ -322,6 +323,8 @@ static void duplicate_rep(struct cm *cm, const struct cm_path *path, const uint8
 {
 	struct cm_id *id = cm_find_pair(cm, path, mad);
 
+	if (id)
+		cm_again(cm, path, false, mad);
 	if (id && id->state == CM_ESTABLISHED && !id->passive)
 		cm_send_once(id);
 	else if (id && id->state == CM_REP_RCVD)

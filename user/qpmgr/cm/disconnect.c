@@ -51,6 +51,7 @@ void cm_rx_dreq(struct cm *cm, const struct cm_path *path, const uint8_t *mad)
 	case CM_ESTABLISHED:
 		break;
 	case CM_TIMEWAIT:
+		cm_again(cm, path, false, mad);
 		answer_unknown(cm, path, mad);
 		return;
 	default:

@@ -59,8 +59,10 @@ void cm_rx_sidr_req(struct cm *cm, const struct cm_path *path, const uint8_t *ma
 	int ret;
 
 	memcpy(&peer, path->dgid + 8, sizeof(peer)); /* no CA GUID in this message */
-	if (cm_find_remote(cm, peer, remote))
+	if (cm_find_remote(cm, peer, remote)) {
+		cm_again(cm, path, false, mad);
 		return; /* the program has not answered yet */
+	}
 	id = cm_id_new(cm, NULL);
 	if (!id)
 		return;

@@ -16,11 +16,13 @@
 #include <unistd.h>
 
 #include "common/ipc.h"
+#include "common/param_table.h"
 #include "log.h"
 #include "netns.h"
 #include "rxe/bpf_abi.h"
 #include "uapi/nldev.h"
 #include "uapi/stat.h"
+#include "uapi/sysfs_param.h"
 #include "uapi/ucma.h"
 #include "uapi/uverbs.h"
 
@@ -40,6 +42,8 @@ struct conn {
 	struct rxe_peer *peer; /* the context's once there is one */
 	struct uctx *ctx;
 	struct ucma_file *cm;
+	enum rxe_param_id param;  /* a module parameter's file; RXE_PARAM_COUNT: none */
+	int32_t stored;		  /* what became of the writes to it */
 	bool busy;		  /* a request is being answered */
 	bool held;		  /* conn_close() is at work on it */
 	bool closed;		  /* the client is gone; freed when neither of these */
@@ -254,6 +258,73 @@ static int req_channel_close(struct conn *c, struct rxe_ipc_msg *m)
 	return 0;
 }
 
+/* ---- a module parameter's file ------------------------------------------------- */
+
+/* As the file's mode, 0644: the administrators of this daemon write. */
+static int req_param_open(struct conn *c, struct rxe_ipc_msg *m)
+{
+	enum rxe_param_id id;
+	char path[256];
+
+	if (m->hdr.len >= sizeof(path) || c->ctx || c->cm || c->reply_fd >= 0)
+		return -EINVAL;
+	memcpy(path, m->buf, m->hdr.len);
+	path[m->hdr.len] = 0;
+	id = rxe_sysfs_param(path);
+	if (id == RXE_PARAM_COUNT)
+		return -ENOENT;
+	if (!c->peer->bpf_admin)
+		return -EACCES;
+	c->param = id;
+	return 0;
+}
+
+static void store(struct conn *c, const char *text, size_t len)
+{
+	int err = rxe_sysfs_store_param(c->param, text, len);
+
+	if (!err)
+		return;
+	log_warn("process %d (%s) wrote '%.*s' to parameter %s: %s; `rxe param get -j` tells its "
+		 "range",
+		 c->peer->pid, c->peer->comm, (int)strcspn(text, "\n"), text,
+		 rxe_param_table[c->param].name, strerror(-err));
+	if (!c->stored)
+		c->stored = err;
+}
+
+/* One write or fence; false: the file was closed (*closed), or nothing waits. */
+static bool param_rx(struct conn *c, bool *closed)
+{
+	static const char fence[] = RXE_IPC_PARAM_FENCE;
+	char text[64];
+	ssize_t n = recv(c->watch.fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+
+	*closed = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	if (strcmp(text, fence)) {
+		store(c, text, (size_t)n);
+		return true;
+	}
+	if (send(c->watch.fd, &c->stored, sizeof(c->stored), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_debug("process %d does not take an answer", c->peer->pid);
+	c->stored = 0;
+	return true;
+}
+
+/* Whoever reads a parameter after a write to it sees what was written. */
+static void params_rx(void)
+{
+	struct conn *c;
+	bool closed;
+
+	TAILQ_FOREACH (c, &the_server()->conns, link)
+		while (c->param != RXE_PARAM_COUNT && param_rx(c, &closed))
+			;
+}
+
 static void more(void *arg, const void *msg, size_t len)
 {
 	send_reply(arg, 0, RXE_IPC_F_MORE, msg, len, NULL, 0);
@@ -287,6 +358,8 @@ static int req_sysfs_sync(struct conn *c, struct rxe_ipc_msg *m)
 		return -ENAMETOOLONG;
 	memcpy(path, m->buf, m->hdr.len);
 	path[m->hdr.len] = 0;
+	if (rxe_sysfs_is_param(path))
+		params_rx();
 	return rxe_sysfs_sync(path);
 }
 
@@ -380,6 +453,7 @@ static int (*const requests[])(struct conn *c, struct rxe_ipc_msg *m) = {
 	[RXE_IPC_CM_OPEN] = req_cm_open,
 	[RXE_IPC_CM_WRITE] = req_cm_write,
 	[RXE_IPC_ECE] = req_ece,
+	[RXE_IPC_PARAM_OPEN] = req_param_open,
 };
 
 static void handle(struct conn *c, struct rxe_ipc_msg *m)
@@ -409,6 +483,7 @@ static void conn_cb(struct rxe_watch *w, uint32_t events)
 {
 	struct conn *c = caa_container_of(w, struct conn, watch);
 	struct rxe_ipc_msg m = {.buf = the_server()->buf, .size = sizeof(the_server()->buf)};
+	bool closed;
 	int err;
 
 	if (events & EPOLLOUT && !(events & EPOLLERR)) {
@@ -418,6 +493,12 @@ static void conn_cb(struct rxe_watch *w, uint32_t events)
 	}
 	if (!(events & EPOLLIN)) {
 		conn_close(c);
+		return;
+	}
+	if (c->param != RXE_PARAM_COUNT) {
+		param_rx(c, &closed);
+		if (closed)
+			conn_close(c);
 		return;
 	}
 	err = rxe_ipc_recv(w->fd, &m, MSG_DONTWAIT);
@@ -450,6 +531,7 @@ static void accept_cb(struct rxe_watch *w, uint32_t events)
 	c->watch.cb = conn_cb;
 	c->watch.events = EPOLLIN;
 	c->reply_fd = -1;
+	c->param = RXE_PARAM_COUNT;
 	TAILQ_INIT(&c->out);
 	TAILQ_INSERT_TAIL(&the_server()->conns, c, link);
 	err = rxe_peer_from_socket(fd, c->peer);

@@ -16,6 +16,7 @@
 #include "netns.h"
 #include "rxed.h"
 #include "sysfs_file.h"
+#include "sysfs_param.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define VALUE_LEN 128
@@ -203,6 +204,31 @@ static int write_counters(const struct rxe_dev *dev)
 	return err;
 }
 
+/* In the order of their numbers, as enum cm_msg; the last two the CM does not take. */
+static const char *const cm_names[RXE_CM_KINDS] = {
+	"req", "mra", "rej", "rep", "rtu", "dreq", "drep", "sidr_req", "sidr_rep", "lap", "apr",
+};
+static const char *const cm_dirs[RXE_CM_COUNTS] = {
+	[RXE_CM_TX_MSGS] = "cm_tx_msgs",
+	[RXE_CM_TX_RETRIES] = "cm_tx_retries",
+	[RXE_CM_RX_MSGS] = "cm_rx_msgs",
+	[RXE_CM_RX_DUPLICATES] = "cm_rx_duplicates",
+};
+
+static int write_cm_counters(const struct rxe_dev *dev)
+{
+	char value[VALUE_LEN];
+	int err = 0;
+
+	for (int d = 0; d < RXE_CM_COUNTS; d++)
+		for (int i = 0; !err && i < RXE_CM_KINDS; i++) {
+			snprintf(value, sizeof(value), "%" PRIu64, dev->cm_msgs[d][i]);
+			err = put(DEV_DIR, dev->name, value, "ports/1/%s/%s", cm_dirs[d],
+				  cm_names[i]);
+		}
+	return err;
+}
+
 /* device/net/IF and device/infiniband_verbs/uverbsN: directories that tools look for. */
 static int write_device_dir(const struct rxe_dev *dev)
 {
@@ -330,6 +356,8 @@ int rxe_sysfs_write_dev(struct rxe_dev *dev)
 	if (!err)
 		err = write_counters(dev);
 	if (!err)
+		err = write_cm_counters(dev);
+	if (!err)
 		err = write_device_dir(dev);
 	snprintf(path, sizeof(path), DEV_DIR "/%s/subsystem", dev->name);
 	if (!err)
@@ -384,6 +412,8 @@ int rxe_sysfs_init(void)
 		err = rxe_sysfs_put("class/misc/rdma_cm/abi_version", "4");
 	if (!err)
 		err = rxe_sysfs_put("class/misc/rdma_cm/dev", "10:58");
+	if (!err)
+		err = rxe_sysfs_init_params();
 	if (err)
 		log_err("making %s/sys: %s; check that rxed may write there", rxed.rundir,
 			strerror(-err));
@@ -415,8 +445,12 @@ int rxe_sysfs_sync(const char *path)
 	const char *rest;
 	struct rxe_dev *dev = dev_of_path(path, &rest);
 
+	if (rxe_sysfs_is_param(path))
+		return rxe_sysfs_sync_param(path);
 	if (!dev)
 		return -ENOENT;
+	if (!strncmp(rest, "ports/1/cm_", 11))
+		return write_cm_counters(dev);
 	if (strncmp(rest, "ports/1/hw_counters", 19) && strncmp(rest, "ports/1/counters", 16))
 		return 0; /* always up to date */
 	return write_counters(dev);

@@ -25,6 +25,20 @@
 static struct cm *the_cm;
 static struct rxe_timer cm_timer;
 
+static void count(struct rxe_dev *dev, enum rxe_cm_count what, const uint8_t *mad)
+{
+	int msg = cm_mad_check(mad, CM_MAD_LEN);
+
+	if (dev && msg >= 0)
+		dev->cm_msgs[what][msg - CM_MSG_FIRST]++;
+}
+
+static void op_again(void *ctx, const struct cm_path *path, bool sent, const uint8_t *mad)
+{
+	(void)ctx;
+	count(path->port, sent ? RXE_CM_TX_RETRIES : RXE_CM_RX_DUPLICATES, mad);
+}
+
 static void op_send(void *ctx, const struct cm_path *path, const uint8_t mad[CM_MAD_LEN])
 {
 	struct rxe_gsi_to to = {.traffic_class = path->traffic_class,
@@ -36,6 +50,7 @@ static void op_send(void *ctx, const struct cm_path *path, const uint8_t mad[CM_
 	memcpy(to.dip.raw, path->dgid, 16);
 	if (path->port)
 		rxe_gsi_send_mad(path->port, &to, mad);
+	count(path->port, RXE_CM_TX_MSGS, mad);
 }
 
 static uint32_t op_random(void *ctx)
@@ -49,8 +64,11 @@ static uint32_t op_random(void *ctx)
 static int op_request(void *ctx, struct cm_id *cm, const struct cm_event *ev);
 static void op_event(void *ctx, struct cm_id *cm, const struct cm_event *ev);
 
-static const struct cm_ops ops = {
-	.send = op_send, .request = op_request, .event = op_event, .random = op_random};
+static const struct cm_ops ops = {.send = op_send,
+				  .request = op_request,
+				  .event = op_event,
+				  .random = op_random,
+				  .again = op_again};
 
 static void on_timer(struct rxe_timer *t)
 {
@@ -95,6 +113,8 @@ void rxe_cm_mad(struct rxe_dev *dev, const union rxe_ip *from, const union rxe_i
 		return;
 	memcpy(path.sgid, to->raw, 16);
 	memcpy(path.dgid, from->raw, 16);
+	if (len == CM_MAD_LEN)
+		count(dev, RXE_CM_RX_MSGS, mad);
 	cm_rx(cm, &path, mad, len);
 	ucma_cm_rearm();
 }
