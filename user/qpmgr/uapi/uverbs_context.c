@@ -261,6 +261,7 @@ void rxe_uverbs_dev_gone(struct rxe_dev *dev)
 		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
 		rxe_mem_kill(ctx->mem);
 		destroy_qps(ctx);
+		uctx_hang_up(ctx);
 	}
 	uqp_wait_released(dev);
 }
