@@ -252,8 +252,8 @@ void rxe_uverbs_async_event(enum rxe_event_kind kind, void *obj)
 	}
 }
 
-/* Control thread: an event of the port or the device. */
+/* Control thread: an event of the port or, of no port, the device. */
 void uctx_port_event(struct uctx *ctx, enum rxe_event_kind kind)
 {
-	send_async(ctx, 1, kind, &ctx->async_sent);
+	send_async(ctx, kind == RXE_EV_DEVICE_FATAL ? 0 : 1, kind, &ctx->async_sent);
 }
