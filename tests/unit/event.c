@@ -101,6 +101,52 @@ static void nothing_is_lost_when_the_program_reads_late(void **state)
 	close(reader_fd);
 }
 
+/* What was queued comes out first, also what did not fit into the pipe. */
+static void hang_up_comes_last(void **state)
+{
+	struct rxe_task done = {.cb = stop};
+	struct uchannel *ch = uchannel_new(8, &reader_fd);
+	uint64_t late = MANY, v;
+	uint32_t sent = 0;
+	pthread_t t;
+
+	(void)state;
+	got_n = 0;
+	for (uint64_t i = 0; i < MANY; i++)
+		uchannel_send(ch, &i, &sent);
+	uchannel_hang_up(ch);
+	uchannel_send(ch, &late, &sent);
+	assert_int_equal(sent, MANY);
+	assert_int_equal(uchannel_take_back(ch, 0), 0);
+	pthread_create(&t, NULL, reader, &done);
+	rxe_loop_run(rxed.loop);
+	pthread_join(t, NULL);
+	assert_int_equal(got_n, MANY);
+	assert_int_equal(read(reader_fd, &v, 8), 0);
+	uchannel_hang_up(ch); /* twice is once */
+	uchannel_free(ch);
+	close(reader_fd);
+}
+
+/* A channel that never overflowed ends at once. */
+static void hang_up_of_few(void **state)
+{
+	uint64_t v = 7;
+	uint32_t sent = 0;
+	int fd;
+	struct uchannel *ch = uchannel_new(8, &fd);
+
+	(void)state;
+	uchannel_send(ch, &v, &sent);
+	uchannel_hang_up(ch);
+	v = 0;
+	assert_int_equal(read(fd, &v, 8), 8);
+	assert_int_equal(v, 7);
+	assert_int_equal(read(fd, &v, 8), 0);
+	uchannel_free(ch);
+	close(fd);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -113,6 +159,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unread_events_vanish_with_their_object),
 		cmocka_unit_test(nothing_is_lost_when_the_program_reads_late),
+		cmocka_unit_test(hang_up_comes_last),
+		cmocka_unit_test(hang_up_of_few),
 	};
 
 	return cmocka_run_group_tests_name("event", tests, setup, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* flush.c: a QP in ERR completes what it has and what it gets (PROTOCOL 16, 17). */
+#include <errno.h>
 #include "sim/bed.h"
 
 #define MS 1000000ull
@@ -86,6 +87,128 @@ static void garbage_index(void **state)
 	bed_fini(&b);
 }
 
+/* What the peer sends next arrives, whatever the send queue is in. */
+static void still_receives(struct bed *b, uint64_t wr_id, uint32_t psn)
+{
+	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_SEND_ONLY, psn);
+
+	bed_post_recv(b, wr_id, 4096, 1000);
+	bed_inject(b, &i, NULL, 100);
+	bed_wc(&b->rcq, wr_id, RXE_WC_SUCCESS);
+}
+
+/* Without the doorbell. */
+static void post_bad_lkey(struct bed *b, uint64_t wr_id)
+{
+	struct sim_wr wr = bed_wr(b, IB_UVERBS_WR_SEND, wr_id, 8);
+
+	wr.sge[0].lkey ^= 0x55;
+	assert_true(sim_post_send(&b->qp, &wr));
+}
+
+static void ring(struct bed *b)
+{
+	rxe_qp_doorbell(b->qp.qp);
+	bed_run(b);
+}
+
+/* UC, UD: one failed send flushes those behind it; RTS makes the queue work again. */
+static void sqe(const struct bed_options *o)
+{
+	struct sim_wr wr;
+	struct bed b;
+
+	bed_init(&b, o);
+	for (int round = 0; round < 3; round++) {
+		uint32_t psn = rxe_psn_add(BED_RQ_PSN, 2 * round);
+
+		wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
+		bed_post(&b, &wr);
+		bed_sent(&b, RXE_OP_SEND_ONLY);
+		rxe_engine_params(b.h.engine)->fast_req = round == 1;
+		post_bad_lkey(&b, 2);
+		wr = bed_wr(&b, IB_UVERBS_WR_SEND, 3, 8);
+		wr.flags = 0;
+		bed_post(&b, &wr);
+		bed_wc(&b.scq, 1, RXE_WC_SUCCESS);
+		bed_wc(&b.scq, 2, RXE_WC_LOC_PROT_ERR);
+		bed_wc(&b.scq, 3, RXE_WC_WR_FLUSH_ERR);
+		assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_SQE);
+		bed_post(&b, &wr); /* in SQE */
+		bed_wc(&b.scq, 3, RXE_WC_WR_FLUSH_ERR);
+		still_receives(&b, 4, psn);
+		assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_SQD), -EINVAL);
+		assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_RTS), 0);
+		still_receives(&b, 5, rxe_psn_add(psn, 1));
+		bed_nothing_sent(&b);
+		bed_no_wc(&b.scq);
+	}
+	post_bad_lkey(&b, 6);
+	ring(&b);
+	bed_post_recv(&b, 7, 4096, 1000);
+	bed_wc(&b.scq, 6, RXE_WC_LOC_PROT_ERR);
+	bed_no_wc(&b.rcq);
+	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_ERR), 0);
+	bed_run(&b);
+	bed_wc(&b.rcq, 7, RXE_WC_WR_FLUSH_ERR);
+	bed_fini(&b);
+}
+
+static void sqe_uc(void **state)
+{
+	(void)state;
+	sqe(&bed_uc);
+}
+
+static void sqe_ud(void **state)
+{
+	(void)state;
+	sqe(&bed_ud);
+}
+
+/* While packets behind the failed one are being filled, and in SQD. */
+static void sqe_while_copying(void **state)
+{
+	struct bed_options o = bed_ud;
+	struct sim_wr wr;
+	struct bed b;
+
+	(void)state;
+	o.deferred = true;
+	bed_init(&b, &o);
+	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
+	bed_post(&b, &wr);
+	post_bad_lkey(&b, 2);
+	wr = bed_wr(&b, IB_UVERBS_WR_SEND, 3, 8);
+	bed_post(&b, &wr);
+	bed_no_wc(&b.scq);
+	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_SQD), 0);
+	bed_copies(&b);
+	bed_wc(&b.scq, 1, RXE_WC_SUCCESS);
+	bed_wc(&b.scq, 2, RXE_WC_LOC_PROT_ERR);
+	bed_wc(&b.scq, 3, RXE_WC_WR_FLUSH_ERR);
+	assert_int_equal(rxe_qp_get_state(b.qp.qp), RXE_QPS_SQE);
+	bed_assert_events(&b, RXE_EV_SQ_DRAINED, 0);
+	assert_int_equal(sim_qp_set_state(&b.qp, RXE_QPS_RTS), 0);
+	bed_sent(&b, RXE_OP_SEND_ONLY);
+	bed_post(&b, &wr);
+	bed_copies(&b);
+	bed_sent(&b, RXE_OP_SEND_ONLY);
+	bed_wc(&b.scq, 3, RXE_WC_SUCCESS);
+	bed_fini(&b);
+}
+
+/* RC has no such state: it ends. */
+static void no_sqe_for_rc(void **state)
+{
+	struct bed *b = *state;
+
+	post_bad_lkey(b, 1);
+	ring(b);
+	bed_wc(&b->scq, 1, RXE_WC_LOC_PROT_ERR);
+	assert_int_equal(rxe_qp_get_state(b->qp.qp), RXE_QPS_ERR);
+}
+
 static void reset_forgets(void **state)
 {
 	struct sim_path path = {.dip = sim_ip(0x0a000002),
@@ -121,6 +244,10 @@ int main(void)
 		BED_TEST(in_the_middle_of_a_message),
 		BED_TEST_WITH(waits_for_copies, &bed_rc_deferred),
 		cmocka_unit_test(garbage_index),
+		cmocka_unit_test(sqe_uc),
+		cmocka_unit_test(sqe_ud),
+		cmocka_unit_test(sqe_while_copying),
+		BED_TEST(no_sqe_for_rc),
 		BED_TEST(reset_forgets),
 	};
 

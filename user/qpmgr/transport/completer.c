@@ -79,6 +79,10 @@ void rxe_comp_retire(struct rxe_qp *qp)
 		lost = rxe_comp_post(qp, w); /* the CQ is full */
 		if (lost && !failed)
 			rxe_qp_event(qp, RXE_EV_QP_FATAL);
+		if (failed && !lost && !rxe_qp_is_rc(qp)) {
+			rxe_qp_sq_error(qp);
+			return;
+		}
 		if (lost || failed) {
 			rxe_qp_error(qp);
 			return;

@@ -2,7 +2,7 @@
 /*
  * What a QP in ERR does: completes all that its queues hold, and what is
  * posted later, with WR_FLUSH_ERR (PROTOCOL 16). The RQ has no doorbell, so a
- * slow timer looks for receive WQEs.
+ * slow timer looks for receive WQEs. In SQE the same for the send queue.
  */
 #include <string.h>
 #include "qp.h"
@@ -57,7 +57,7 @@ static bool flush_window(struct rxe_qp *qp)
 	return true;
 }
 
-static uint32_t flush_sq(struct rxe_qp *qp)
+uint32_t rxe_flush_sq(struct rxe_qp *qp)
 {
 	if (!qp->init.sq.buf || !flush_window(qp))
 		return 0;
@@ -92,7 +92,7 @@ static uint32_t flush_rq(struct rxe_qp *qp)
 
 void rxe_flush_run(struct rxe_qp *qp)
 {
-	uint32_t n = flush_sq(qp) + flush_rq(qp);
+	uint32_t n = rxe_flush_sq(qp) + flush_rq(qp);
 
 	if (n || qp->flush_wait < FLUSH_POLL_MIN_NS)
 		qp->flush_wait = FLUSH_POLL_MIN_NS;

@@ -159,22 +159,28 @@ void rxe_qp_orphan_done(struct rxe_qp *qp)
 
 /* ---- ERR ------------------------------------------------------------------------------ */
 
-void rxe_qp_error(struct rxe_qp *qp)
+/* Nothing is sent from its queue any more. */
+static void stop_sending(struct rxe_qp *qp)
 {
 	struct rxe_timers *t = &qp->engine->timers;
 
-	if (qp->attr.qp_state == RXE_QPS_ERR)
-		return;
-	qp->attr.qp_state = RXE_QPS_ERR;
 	qp->attr.sq_draining = false;
 	rxe_req_drop_tx(qp);
 	rxe_local_stop(qp);
-	rxe_resp_drop_slots(qp);
-	qp->resp.ack_pending = false;
 	rxe_deadline_cancel(t, &qp->req.rnr);
 	rxe_deadline_cancel(t, &qp->req.pace);
 	rxe_deadline_cancel(t, &qp->comp.timeout);
 	qp->comp.timeout_at = UINT64_MAX;
+}
+
+void rxe_qp_error(struct rxe_qp *qp)
+{
+	if (qp->attr.qp_state == RXE_QPS_ERR)
+		return;
+	qp->attr.qp_state = RXE_QPS_ERR;
+	stop_sending(qp);
+	rxe_resp_drop_slots(qp);
+	qp->resp.ack_pending = false;
 	rxe_qp_kick(qp); /* flushes */
 }
 
@@ -183,6 +189,16 @@ bool rxe_qp_abort(struct rxe_qp *qp)
 	rxe_qp_error(qp);
 	rxe_flush_run(qp);
 	return !busy_ops(qp);
+}
+
+void rxe_qp_sq_error(struct rxe_qp *qp)
+{
+	struct rxe_requester *req = &qp->req;
+
+	qp->attr.qp_state = RXE_QPS_SQE;
+	stop_sending(qp);
+	rxe_flush_sq(qp);
+	req->cur = req->ack = req->tail;
 }
 
 /* ---- modify, query ----------------------------------------------------------------------- */
@@ -327,6 +343,8 @@ static void enter_state(struct rxe_qp *qp, enum rxe_qp_state next)
 		}
 		break;
 	default:
+		if (qp->attr.qp_state == RXE_QPS_SQE)
+			rxe_flush_sq(qp); /* what was posted before this */
 		qp->attr.qp_state = next;
 		rxe_qp_kick(qp);
 	}
@@ -403,6 +421,8 @@ void rxe_qp_doorbell(struct rxe_qp *qp)
 {
 	if (qp->attr.qp_state == RXE_QPS_ERR)
 		rxe_flush_run(qp);
+	else if (qp->attr.qp_state == RXE_QPS_SQE)
+		rxe_flush_sq(qp);
 	else if (rxe_stage_direct(qp, RXE_STAGE_REQ))
 		rxe_req_run(qp, RXE_QP_QUANTUM);
 }

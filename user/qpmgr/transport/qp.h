@@ -186,6 +186,11 @@ static inline void rxe_qp_count(struct rxe_qp *qp, enum rxe_hw_counter c)
 /* qp.c */
 /* To ERR: everything in flight is given up, both queues flush. */
 void rxe_qp_error(struct rxe_qp *qp);
+/*
+ * UC and UD, after a send WQE that failed: to SQE (IBA 10.3.1.7). The send queue
+ * flushes, what is received goes on; a modify to RTS ends it.
+ */
+void rxe_qp_sq_error(struct rxe_qp *qp);
 /* The copy of a transfer that had been given up is done; may free the QP. */
 void rxe_qp_orphan_done(struct rxe_qp *qp);
 void rxe_qp_send_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt);
@@ -195,6 +200,8 @@ struct rxe_pktinfo rxe_qp_pktinfo(const struct rxe_qp *qp, enum rxe_op op, uint3
 
 /* flush.c: completes what the queues hold with WR_FLUSH_ERR. */
 void rxe_flush_run(struct rxe_qp *qp);
+/* Only the send queue; returns how many it completed. Nothing while a copy of its runs. */
+uint32_t rxe_flush_sq(struct rxe_qp *qp);
 void rxe_flush_poll(struct rxe_deadline *d);
 void rxe_flush_stop(struct rxe_qp *qp);
 

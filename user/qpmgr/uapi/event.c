@@ -45,6 +45,16 @@ static bool flush_overflow(struct uchannel *ch)
 	return ch->overflow_len == 0;
 }
 
+/* With the lock held. */
+static void close_pipe(struct uchannel *ch)
+{
+	if (ch->wfd < 0)
+		return;
+	close(ch->wfd);
+	close(ch->rfd);
+	ch->wfd = ch->rfd = -1;
+}
+
 static void drain_cb(struct rxe_watch *w, uint32_t events)
 {
 	struct uchannel *ch = caa_container_of(w, struct uchannel, drain);
@@ -56,8 +66,13 @@ static void drain_cb(struct rxe_watch *w, uint32_t events)
 	if (all)
 		ch->draining = false;
 	pthread_mutex_unlock(&ch->lock);
-	if (all)
-		rxe_loop_del(rxed.loop, w);
+	if (!all)
+		return;
+	rxe_loop_del(rxed.loop, w);
+	pthread_mutex_lock(&ch->lock);
+	if (ch->hung_up)
+		close_pipe(ch);
+	pthread_mutex_unlock(&ch->lock);
 }
 
 /* Control thread: a sender found the pipe full. */
@@ -68,7 +83,7 @@ static void kick_cb(struct rxe_task *t)
 
 	pthread_mutex_lock(&ch->lock);
 	ch->kicked = false;
-	dead = ch->wfd < 0;
+	dead = ch->freed;
 	start = !dead && !ch->draining && ch->overflow_len;
 	if (start)
 		ch->draining = true;
@@ -109,6 +124,15 @@ fail:
 	return NULL;
 }
 
+void uchannel_hang_up(struct uchannel *ch)
+{
+	pthread_mutex_lock(&ch->lock);
+	ch->hung_up = true;
+	if (!ch->overflow_len)
+		close_pipe(ch); /* else once drain_cb() has brought the rest out */
+	pthread_mutex_unlock(&ch->lock);
+}
+
 void uchannel_free(struct uchannel *ch)
 {
 	bool kicked;
@@ -116,11 +140,8 @@ void uchannel_free(struct uchannel *ch)
 	if (ch->draining)
 		rxe_loop_del(rxed.loop, &ch->drain);
 	pthread_mutex_lock(&ch->lock);
-	if (ch->wfd >= 0) {
-		close(ch->wfd);
-		close(ch->rfd);
-	}
-	ch->wfd = -1;
+	ch->freed = ch->hung_up = true;
+	close_pipe(ch);
 	ch->draining = false;
 	kicked = ch->kicked;
 	pthread_mutex_unlock(&ch->lock);
@@ -154,6 +175,10 @@ void uchannel_send(struct uchannel *ch, const void *record, uint32_t *sent)
 	ssize_t n = -1;
 
 	pthread_mutex_lock(&ch->lock);
+	if (ch->hung_up) {
+		pthread_mutex_unlock(&ch->lock);
+		return;
+	}
 	if (!ch->overflow_len) {
 		do {
 			n = write(ch->wfd, record, ch->record);
@@ -180,6 +205,10 @@ uint32_t uchannel_take_back(struct uchannel *ch, uint64_t element)
 	uint64_t e;
 
 	pthread_mutex_lock(&ch->lock);
+	if (ch->hung_up) {
+		pthread_mutex_unlock(&ch->lock);
+		return 0;
+	}
 	/* Everything unread, in order: the pipe, then the overflow. */
 	while (read(ch->rfd, rec, ch->record) == (ssize_t)ch->record) {
 		memcpy(&e, rec, sizeof(e));
@@ -252,8 +281,19 @@ void rxe_uverbs_async_event(enum rxe_event_kind kind, void *obj)
 	}
 }
 
-/* Control thread: an event of the port or the device. */
+/* Control thread: an event of the port or, of no port, the device. */
 void uctx_port_event(struct uctx *ctx, enum rxe_event_kind kind)
 {
-	send_async(ctx, 1, kind, &ctx->async_sent);
+	send_async(ctx, kind == RXE_EV_DEVICE_FATAL ? 0 : 1, kind, &ctx->async_sent);
+}
+
+void uctx_hang_up(struct uctx *ctx)
+{
+	const struct uhandles *h = &ctx->handles[UOBJ_CHANNEL];
+
+	if (ctx->async)
+		uchannel_hang_up(ctx->async);
+	for (uint32_t i = 0; i < h->room; i++)
+		if (h->slot[i])
+			uchannel_hang_up(((struct uchan *)h->slot[i])->ch);
 }

@@ -33,6 +33,8 @@ struct uchannel {
 	size_t overflow_len, overflow_room;
 	struct rxe_watch drain; /* for room in the pipe */
 	bool draining;
+	bool hung_up; /* nothing more is sent */
+	bool freed;   /* while kicked */
 	struct rxe_task kick;
 	bool kicked;
 };
@@ -40,6 +42,12 @@ struct uchannel {
 /* *client_fd: the end for the program; the caller sends and closes it. */
 struct uchannel *uchannel_new(uint32_t record, int *client_fd);
 void uchannel_free(struct uchannel *ch);
+/*
+ * No event follows: the program reads those that are queued, then an end of
+ * file, and poll() says POLLHUP. What is sent later is forgotten, uncounted;
+ * nothing can be taken back. Control thread.
+ */
+void uchannel_hang_up(struct uchannel *ch);
 /* Any thread. Queues one record and counts it in *sent. */
 void uchannel_send(struct uchannel *ch, const void *record, uint32_t *sent);
 /* Takes back what the program has not read of `element`; returns how many. */
@@ -328,6 +336,8 @@ void uverbs_fill_port(const struct rxe_dev *dev, struct ib_uverbs_query_port_res
 int uverbs_open_async(struct uctx *ctx, int *fd);
 int uctx_get_context(struct uctx *ctx);
 void uctx_port_event(struct uctx *ctx, enum rxe_event_kind kind);
+/* The device is gone: every event channel of ctx hangs up. Control thread. */
+void uctx_hang_up(struct uctx *ctx);
 /* A channel object whose last user or descriptor is gone. */
 void uverbs_channel_drop(struct uobj *o);
 /*

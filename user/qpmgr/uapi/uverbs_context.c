@@ -340,6 +340,7 @@ static void lose_device(void)
 		ctx->losing = false;
 		uctx_port_event(ctx, RXE_EV_DEVICE_FATAL);
 		destroy_qps(ctx);
+		uctx_hang_up(ctx);
 		rxe_server_hang_up(ctx);
 	}
 }
