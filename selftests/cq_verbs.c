@@ -473,7 +473,7 @@ static void extended_posting(void)
 		ibv_wr_set_sge(ex, mr->lkey, (uintptr_t)mem, 1);
 	}
 	rc = ibv_wr_complete(ex);
-	CHECK(rc == ENOMEM);
+	CHECK(rc == ENOSPC);
 	CHECK(!poll_within(bed.cq, &wc, 100));
 	free_pair(&p);
 }
