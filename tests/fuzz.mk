@@ -7,7 +7,7 @@
 #   make fuzz-seeds                                writes the seeds anew
 
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS := packets rings uverbs nldev rtnl rdma_cm
+FUZZ_TARGETS := packets rings uverbs nldev rtnl rdma_cm tunables
 FUZZ_TARGET  ?= $(FUZZ_TARGETS)
 FUZZ_SAN     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_LIBS    := -lurcu-qsbr -lpthread
@@ -29,6 +29,10 @@ fuzz_nldev_RUNS := 150
 fuzz_rdma_cm_SRC := $(FUZZ_ROOM)
 fuzz_rdma_cm_LIBS := $(LIBS)
 fuzz_rdma_cm_RUNS := 1000
+fuzz_tunables_SRC := $(FUZZ_WORLD) tests/fuzz/fake_bpf.c user/cli/param.c user/qpmgr/params.c user/common/param_table.c
+fuzz_tunables_LIBS := -Wl,--wrap=rxe_on_bpffs
+fuzz_tunables_ARGS := -close_fd_mask=2
+fuzz_tunables_RUNS := 3000
 fuzz_rtnl_SRC := user/qpmgr/rtnl_parse.c
 fuzz_rtnl_LIBS := $(LIBS)
 fuzz_rtnl_RUNS := 50000
@@ -45,9 +49,9 @@ $(B)/fuzz/$(1): $$(call fuzz_obj,tests/fuzz/$(1).c $$(fuzz_$(1)_SRC))
 	$$(call say,LD)
 	$$(Q)$$(CLANG) $$(FUZZ_SAN) -fsanitize=fuzzer -o $$@ $$^ $$(FUZZ_LIBS) $$(fuzz_$(1)_LIBS)
 check-fuzz-$(1): $(B)/fuzz/$(1)
-	@sh tests/fuzz/run.sh check $(B) $(1) $$(fuzz_$(1)_RUNS)
+	@sh tests/fuzz/run.sh check $(B) $(1) $$(fuzz_$(1)_RUNS) $$(fuzz_$(1)_ARGS)
 fuzz-$(1): $(B)/fuzz/$(1)
-	@sh tests/fuzz/run.sh long $(B) $(1) $$(FUZZ_SECONDS)
+	@sh tests/fuzz/run.sh long $(B) $(1) $$(FUZZ_SECONDS) $$(fuzz_$(1)_ARGS)
 .PHONY: check-fuzz-$(1) fuzz-$(1)
 endef
 $(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz_target,$(t))))

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs one fuzz target.
-#   run.sh check BUILD TARGET RUNS      the committed corpus, then RUNS inputs
-#                                       from a fixed seed: the same each time
-#   run.sh long BUILD TARGET SECONDS    goes on from what earlier runs found
+#   run.sh check BUILD TARGET RUNS [ARG...]     the committed corpus, then RUNS inputs
+#                                               from a fixed seed: the same each time
+#   run.sh long BUILD TARGET SECONDS [ARG...]   goes on from what earlier runs found
 # Fails on a crash, a sanitizer's report, a leak or an input that takes too
 # long, and names the file with the input.
 set -eu
 mode=$1 build=$2 target=$3 amount=$4
+shift 4
 prog=$build/fuzz/$target
 corpus=tests/fuzz/corpus/$target
 work=$build/fuzz/$mode/$target
@@ -18,7 +19,7 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 export TMPDIR=$build/fuzz/tmp
 mkdir -p "$found" "$TMPDIR"
 log=$build/fuzz/$mode-$target.log
-common="-timeout=20 -rss_limit_mb=2048 -max_len=4096 -artifact_prefix=$found/$target-"
+common="-timeout=20 -rss_limit_mb=2048 -max_len=4096 -artifact_prefix=$found/$target- $*"
 
 fuzz() {
 	if ! "$prog" $common "$@" >"$log" 2>&1; then

@@ -6,6 +6,7 @@ first comment and world.c).  seeds.py CORPUS_DIR; what is there already under
 other names (inputs that crashed once) stays."""
 import glob
 import os
+import re
 import struct
 import sys
 
@@ -382,6 +383,34 @@ def rdma_cm_seeds():
             block(P('>II', 5, 5) + P('>Q', TCP << 16 | 7000) + bytes(range(100)))
 
 
+# ---- tunables (tunables.c) --------------------------------------------------------
+
+
+def params():
+    """The names in include/rxe/params.h, in order."""
+    with open(os.path.join(HERE, '..', '..', 'include', 'rxe', 'params.h')) as f:
+        return re.findall(r'P\([A-Z_0-9]+, *([a-z_0-9]+), *"', f.read())
+
+
+def tunables_seeds():
+    names = params()
+    world = b''.join(b'\3' + x for x in (recv(RC), made(RC, 4, payload=4), send(RC, 2),
+                                         send(RC, 0, length=60), made(RC, 0x11)))
+    yield 'values', b''.join(b'\0' + bytes([i]) + P('<I', v) for i in range(len(names))
+                             for v in (0, 1, 0xffffffff, 64)) + world
+    for v in (0, 0xffffffff):
+        yield 'engine%d' % (v & 1), b''.join(b'\0' + bytes([i]) + P('<I', v)
+                                             for i in range(len(names))) + world
+    yield 'words', b''.join(b'\1' + block(w.encode()) for w in
+                            ['', '-j', 'list', '-j list', 'get mtu', '--rundir /x/y.z get max_qp',
+                             'get', 'set mtu', 'nonsense', '-z', '--rundir / list'] +
+                            ['set %s %s' % (n, v) for n, v in zip(names, [
+                                '0', '-1', '4294967296', '0x10', ' ', '1e3', '99999999999999999999',
+                                '010', '+5', '7 8'] * 4)])
+    yield 'rings', b''.join(b'\2' + bytes([0, n, 0, n, 0, 4, 0, 4, 0, 64]) for n in (0, 1, 255)) + \
+        b'\2' + (b'\1' + P('<I', 0xffffffff)) * 5 + b'\2' + (b'\1' + P('<I', 1 << 20)) * 2 + bytes(6)
+
+
 RING_SEEDS = ('ops0', 'ops1', 'ops4', 'wrs0', 'wrs1', 'wrs3', 'wrs4', 'write', 'read', 'bind',
               'errors', 'group')
 # Touch by touch (rings.c): mostly nothing, now and then an index, a geometry word or a byte.
@@ -402,6 +431,8 @@ def main():
         write(corpus, 'nldev', name, data)
     for name, data in rdma_cm_seeds():
         write(corpus, 'rdma_cm', name, data)
+    for name, data in tunables_seeds():
+        write(corpus, 'tunables', name, data)
     for name, data in rtnl_seeds():
         write(corpus, 'rtnl', name, data)
 
