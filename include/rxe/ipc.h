@@ -45,6 +45,7 @@ enum rxe_ipc_type {
 	RXE_IPC_CM_WRITE,      /* struct rxe_ipc_cm_write; reply: the bytes of the response */
 	RXE_IPC_ECE,	       /* struct rxe_ipc_ece, and the same as its reply */
 	RXE_IPC_PARAM_OPEN,    /* path of a module parameter below /sys (no NUL), to write it */
+	RXE_IPC_REFUSED,       /* reply to whatever is asked: no connection, status says why */
 };
 
 #define RXE_IPC_F_REPLY_FD 1u /* request: answer on the last descriptor */

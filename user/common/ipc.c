@@ -162,8 +162,10 @@ int rxe_ipc_recv(int sock, struct rxe_ipc_msg *msg, int flags)
 		err = -EPROTO;
 	else if (mh.msg_flags & MSG_TRUNC)
 		err = -EMSGSIZE;
-	else if (mh.msg_flags & MSG_CTRUNC || msg->hdr.len != n - sizeof(msg->hdr))
+	else if (msg->hdr.len != n - sizeof(msg->hdr))
 		err = -EPROTO;
+	else if (mh.msg_flags & MSG_CTRUNC)
+		err = -EMFILE; /* or more of them than anybody sends */
 	if (err)
 		rxe_ipc_close_fds(msg, 0);
 	return err;
@@ -195,6 +197,20 @@ int rxe_ipc_recv_wait(int sock, struct rxe_ipc_msg *msg)
 	return err;
 }
 
+int rxe_ipc_reply(int sock, uint16_t type, struct rxe_ipc_msg *reply)
+{
+	int err = rxe_ipc_recv_wait(sock, reply);
+
+	/* Who closes with our request unread resets; what it sent comes behind that. */
+	if (err == -ECONNRESET)
+		err = rxe_ipc_recv_wait(sock, reply);
+	if (err || reply->hdr.type == type)
+		return err;
+	rxe_ipc_close_fds(reply, 0);
+	return reply->hdr.type == RXE_IPC_REFUSED && reply->hdr.status < 0 ? reply->hdr.status
+									   : -EPROTO;
+}
+
 int rxe_ipc_call(int sock, uint16_t type, const void *payload, size_t len,
 		 struct rxe_ipc_msg *reply)
 {
@@ -202,11 +218,6 @@ int rxe_ipc_call(int sock, uint16_t type, const void *payload, size_t len,
 	int err;
 
 	err = rxe_ipc_send_wait(sock, (struct rxe_ipc_hdr){.type = type}, &iov, 1, NULL, 0);
-	if (!err)
-		err = rxe_ipc_recv_wait(sock, reply);
-	if (!err && reply->hdr.type != type) {
-		rxe_ipc_close_fds(reply, 0);
-		err = -EPROTO;
-	}
-	return err;
+	/* Refused before it could ask: the answer is there. */
+	return err && err != -EPIPE ? err : rxe_ipc_reply(sock, type, reply);
 }

@@ -62,6 +62,11 @@ int rxe_ipc_recv_wait(int sock, struct rxe_ipc_msg *msg);
 void rxe_ipc_close_fds(struct rxe_ipc_msg *msg, unsigned int from);
 
 /*
+ * Waits for a reply to a request of this type. -EPROTO: it is another's; a
+ * refusal of the connection (RXE_IPC_REFUSED) is the errno that it carries.
+ */
+int rxe_ipc_reply(int sock, uint16_t type, struct rxe_ipc_msg *reply);
+/*
  * One request and its first reply on a socket of the caller's own. Returns 0
  * when a reply came (its answer is reply->hdr.status; while RXE_IPC_F_MORE is
  * set, rxe_ipc_recv_wait() gets the next), or a negative errno.

@@ -163,10 +163,18 @@ static bool capable(const struct process *p, int cap, const struct rxe_netns *ns
 	return p->caps >> cap & 1 && userns_covers(&p->userns, rxe_netns_fd(ns));
 }
 
+/* rxed has no room: that is no statement about the client. */
+static bool is_exhaustion(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
 static int peer_netns(int sock, struct rxe_netns **out)
 {
 	int fd = ioctl(sock, SIOCGSKNS);
 
+	if (fd < 0 && is_exhaustion(-errno))
+		return -errno;
 	if (fd < 0) {
 		int err = -errno;
 
@@ -208,6 +216,12 @@ int rxe_peer_from_socket(int sock, struct rxe_peer *peer)
 	peer->uid = cred.uid;
 	pidfd = peer_pidfd(sock, &cred);
 	err = read_process(cred.pid, &p);
+	if (is_exhaustion(err) || is_exhaustion(pidfd)) {
+		if (pidfd >= 0)
+			close(pidfd);
+		rxe_peer_release(peer);
+		return is_exhaustion(err) ? err : pidfd;
+	}
 	if (!err)
 		memcpy(peer->comm, p.comm, sizeof(peer->comm));
 	if (pidfd < 0)

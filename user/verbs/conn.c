@@ -63,8 +63,17 @@ void rxe_conn_forked(struct rxe_conn *conn)
 /* The daemon's end went away: every way that it shows is one error. */
 static int transport_error(int err)
 {
-	return err == -EFAULT || err == -EMSGSIZE || err == -ENOMEM || err == -ETOOMANYREFS ? err
-											    : -EIO;
+	switch (err) {
+	case -EFAULT:
+	case -EMSGSIZE:
+	case -ENOMEM:
+	case -ETOOMANYREFS:
+	case -EMFILE: /* no room here for a descriptor that came */
+	case -ENFILE: /* none left over there */
+		return err;
+	default:
+		return -EIO;
+	}
 }
 
 static int take_replies(int sock, void *buf, uint16_t type, rxe_reply_fn fn, void *arg)
@@ -74,11 +83,11 @@ static int take_replies(int sock, void *buf, uint16_t type, rxe_reply_fn fn, voi
 	int err, result = 0;
 
 	do {
-		err = rxe_ipc_recv_wait(sock, &msg);
+		err = rxe_ipc_reply(sock, type, &msg);
 		if (err)
 			return transport_error(err);
 		more = msg.hdr.flags & RXE_IPC_F_MORE;
-		err = msg.hdr.type == type ? msg.hdr.status : -EIO;
+		err = msg.hdr.status;
 		if (!err && fn)
 			err = fn(arg, &msg);
 		for (unsigned int i = 0; i < msg.nr_fds; i++)
@@ -99,7 +108,10 @@ static int request_own(struct rxe_conn *conn, const struct rxe_request *req, rxe
 		return -EBADF;
 	err = rxe_ipc_send_wait(conn->fd, (struct rxe_ipc_hdr){.type = req->type}, req->iov,
 				req->nr_iov, req->fds, req->nr_fds);
-	return err ? transport_error(err) : take_replies(conn->fd, conn->buf, req->type, fn, arg);
+	/* Refused before it could ask: the answer is there. */
+	if (err && err != -EPIPE)
+		return transport_error(err);
+	return take_replies(conn->fd, conn->buf, req->type, fn, arg);
 }
 
 /* The reply comes on a socket of this call's own. */

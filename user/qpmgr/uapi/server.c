@@ -7,6 +7,7 @@
 #include "uapi/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@
 #include "uapi/ucma.h"
 #include "uapi/uverbs.h"
 
-#define BACKLOG 128
+#define BACKLOG	 128
+#define PAUSE_NS 100000000ull /* without accepting, when there is no room to */
 
 /* A reply that did not fit: the client reads slower than we answer. */
 struct queued {
@@ -54,6 +56,9 @@ struct conn {
 
 struct rxe_server {
 	struct rxe_watch listen;
+	struct rxe_timer resume; /* listening, after a pause */
+	int spare;		 /* a descriptor that makes room to refuse a client; -1 */
+	bool full;		 /* the last client was refused: said so in the log */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	TAILQ_HEAD(, conn) conns;
 	uint8_t buf[RXE_IPC_MAX_LEN]; /* the request being read */
@@ -502,30 +507,93 @@ static void conn_cb(struct rxe_watch *w, uint32_t events)
 		return;
 	}
 	err = rxe_ipc_recv(w->fd, &m, MSG_DONTWAIT);
-	if (!err)
+	if (!err) {
 		handle(c, &m);
-	else if (err != -EAGAIN)
+	} else if (err == -EMFILE && !(m.hdr.flags & RXE_IPC_F_REPLY_FD)) {
+		c->type = m.hdr.type; /* its descriptors found no room */
+		send_reply(c, -ENFILE, 0, NULL, 0, NULL, 0);
+	} else if (err != -EAGAIN) {
 		conn_close(c);
+	}
 }
 
-static void accept_cb(struct rxe_watch *w, uint32_t events)
-{
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err;
-	struct conn *c;
+/* ---- accepting ----------------------------------------------------------------------- */
 
-	(void)events;
-	if (fd < 0) {
-		if (errno != EAGAIN && errno != ECONNABORTED)
-			log_err("accepting a client: %s", strerror(errno));
-		return;
+/* To a client's next request, and the end of its connection. */
+static void refuse(int fd, int status)
+{
+	struct rxe_ipc_hdr h = {.type = RXE_IPC_REFUSED, .status = status};
+
+	if (status == -EMFILE)
+		h.status = -ENFILE; /* the client has descriptors enough */
+	rxe_ipc_send(fd, h, NULL, 0, NULL, 0, MSG_DONTWAIT);
+	close(fd);
+}
+
+static void note_full(struct rxe_server *s, int err)
+{
+	if (!s->full)
+		log_err("accepting a client: %s; clients are refused until there is room: end some, "
+			"or raise rxed's limits",
+			strerror(-err));
+	s->full = true;
+}
+
+static int open_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void resume_cb(struct rxe_timer *t)
+{
+	struct rxe_server *s = caa_container_of(t, struct rxe_server, resume);
+
+	if (s->spare < 0)
+		s->spare = open_spare();
+	rxe_loop_mod(rxed.loop, &s->listen, EPOLLIN);
+}
+
+/* Else the socket would stay readable, and the loop would spin. */
+static void pause_accepting(struct rxe_server *s)
+{
+	rxe_loop_mod(rxed.loop, &s->listen, 0);
+	s->resume.cb = resume_cb;
+	rxe_loop_timer(rxed.loop, &s->resume, PAUSE_NS);
+}
+
+static int accept_one(struct rxe_server *s)
+{
+	int fd = accept4(s->listen.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* No room for the client that waits: it is told so by the spare descriptor. */
+static void turn_away(struct rxe_server *s, int err)
+{
+	int fd = -1;
+
+	note_full(s, err);
+	if (s->spare >= 0 && (err == -EMFILE || err == -ENFILE)) {
+		close(s->spare);
+		fd = accept_one(s);
+		if (fd >= 0)
+			refuse(fd, err);
+		s->spare = open_spare();
 	}
-	c = calloc(1, sizeof(*c));
+	if (fd < 0)
+		pause_accepting(s);
+}
+
+static struct conn *conn_new(int fd)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
 	if (c)
 		c->peer = calloc(1, sizeof(*c->peer));
 	if (!c || !c->peer) {
 		free(c);
-		close(fd);
-		return;
+		return NULL;
 	}
 	c->watch.fd = fd;
 	c->watch.cb = conn_cb;
@@ -533,15 +601,48 @@ static void accept_cb(struct rxe_watch *w, uint32_t events)
 	c->reply_fd = -1;
 	c->param = RXE_PARAM_COUNT;
 	TAILQ_INIT(&c->out);
-	TAILQ_INSERT_TAIL(&the_server()->conns, c, link);
-	err = rxe_peer_from_socket(fd, c->peer);
+	return c;
+}
+
+static int start_conn(struct conn *c)
+{
+	int err = rxe_peer_from_socket(c->watch.fd, c->peer);
+
 	if (err) {
 		log_debug("a client left before it was known: %s", strerror(-err));
-		free(c->peer);
-		c->peer = NULL;
+		return err;
 	}
-	if (err || rxe_loop_add(rxed.loop, &c->watch))
-		conn_free(c);
+	err = rxe_loop_add(rxed.loop, &c->watch);
+	if (err)
+		rxe_peer_release(c->peer);
+	return err;
+}
+
+static void accept_cb(struct rxe_watch *w, uint32_t events)
+{
+	struct rxe_server *s = caa_container_of(w, struct rxe_server, listen);
+	struct conn *c;
+	int fd = accept_one(s), err;
+
+	(void)events;
+	if (fd < 0) {
+		if (fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR)
+			turn_away(s, fd);
+		return;
+	}
+	c = conn_new(fd);
+	err = c ? start_conn(c) : -ENOMEM;
+	if (!err) {
+		TAILQ_INSERT_TAIL(&s->conns, c, link);
+		s->full = false;
+		return;
+	}
+	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+		note_full(s, err);
+	refuse(fd, err);
+	if (c)
+		free(c->peer);
+	free(c);
 }
 
 void rxe_server_hang_up(const struct uctx *ctx)
@@ -576,6 +677,7 @@ int rxe_server_start(const char *rundir, struct rxe_server **out, char *err, siz
 	snprintf(s->path, sizeof(s->path), "%s/" RXE_SOCKET_NAME, rundir);
 	unlink(s->path); /* of a dead one: nobody answered */
 	s->listen.fd = rxe_ipc_listen(rundir, BACKLOG);
+	s->spare = open_spare();
 	s->listen.cb = accept_cb;
 	s->listen.events = EPOLLIN;
 	if (s->listen.fd < 0) {
@@ -595,7 +697,10 @@ void rxe_server_stop(struct rxe_server *s)
 	struct conn *c, *next;
 
 	rxe_loop_del(rxed.loop, &s->listen);
+	rxe_loop_cancel(rxed.loop, &s->resume);
 	close(s->listen.fd);
+	if (s->spare >= 0)
+		close(s->spare);
 	unlink(s->path);
 	for (c = TAILQ_FIRST(&s->conns); c; c = next) {
 		next = TAILQ_NEXT(c, link);

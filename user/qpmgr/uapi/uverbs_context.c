@@ -89,13 +89,16 @@ void *uobj_first(struct uctx *ctx, enum uobj_kind kind)
 
 /* ---- doorbells ----------------------------------------------------------------- */
 
+struct db_call {
+	struct uctx *ctx;
+	int err;
+};
+
 static void db_add(struct rxe_worker *w, void *arg)
 {
-	struct uctx *ctx = arg;
+	struct db_call *c = arg;
 
-	if (rxe_worker_db_add(w, &ctx->doorbells[rxe_worker_index(w)]))
-		log_err("watching a doorbell of process %d on worker %u: %s", ctx->peer->pid,
-			rxe_worker_index(w), strerror(errno));
+	c->err = rxe_worker_db_add(w, &c->ctx->doorbells[rxe_worker_index(w)]);
 }
 
 static void db_del(struct rxe_worker *w, void *arg)
@@ -107,6 +110,9 @@ static void db_del(struct rxe_worker *w, void *arg)
 
 static int doorbells_open(struct uctx *ctx)
 {
+	struct db_call call = {.ctx = ctx};
+	uint32_t added = 0;
+
 	ctx->db_mem = ushm_new(ctx, (size_t)rxed.nr_workers * RXE_DOORBELL_STRIDE);
 	ctx->doorbells = calloc(rxed.nr_workers, sizeof(*ctx->doorbells));
 	if (!ctx->db_mem || !ctx->doorbells)
@@ -123,9 +129,14 @@ static int doorbells_open(struct uctx *ctx)
 			return -ENOMEM;
 	}
 	memset(ctx->doorbells[0].page->worker, RXE_DOORBELL_CLOSED, RXE_DOORBELL_SLOTS);
-	for (uint32_t i = 0; i < rxed.nr_workers; i++)
-		rxe_worker_call(rxed.workers[i], db_add, ctx);
-	return 0;
+	for (; added < rxed.nr_workers; added++) {
+		rxe_worker_call(rxed.workers[added], db_add, &call);
+		if (call.err)
+			break;
+	}
+	while (call.err && added--)
+		rxe_worker_call(rxed.workers[added], db_del, ctx);
+	return call.err;
 }
 
 static void doorbells_close(struct uctx *ctx, bool added)
