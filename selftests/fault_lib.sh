@@ -16,7 +16,7 @@ one_host() {
 	start_rxed 1 --workers 2 && add_link 1 && wait_for 10 device_ready 1 ||
 		hosts_failed "no device in host 1"
 	GID=$(gid_index 1)
-	HELD=$(held)
+	measure_held
 }
 
 # client NAME PROGRAM ARGS...: starts it in the background, PID_NAME; output in NAME.out.
@@ -44,18 +44,34 @@ kill_client() {
 }
 
 # Objects of the device, and what rxed holds for them: descriptors, threads, rings.
+descriptors() { find "/proc/${RXED_PID[1]}/fd" -mindepth 1 | wc -l; }
 held() {
 	local pid=${RXED_PID[1]}
 	h1 "$BUILD/rxe" stat | awk '$2 ~ /^(contexts|pds|mrs|mws|cqs|qps|ahs|srqs|cm_ids|cm_connections|mcast_groups|mcast_attached)$/ { printf "%s=%s ", $2, $3 }'
 	rdma 1 res show $DEV | sed 's/^[0-9]*: [^:]*: //'
-	echo "descriptors=$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" \
-		"threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" \
+	echo "threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" \
 		"rings=$(grep -c memfd: "/proc/$pid/maps")"
 }
+# Those who asked may still be on their way out.
+descriptors_rest() {
+	local before
+	before=$(descriptors)
+	sleep 0.2
+	[ "$(descriptors)" = "$before" ]
+}
+measure_held() {
+	HELD=$(held)
+	wait_for 5 descriptors_rest
+	DESCRIPTORS=$(descriptors)
+}
 held_as_before() { [ "$(held)" = "$HELD" ]; }
-# nothing_held SECONDS: within them, as in the beginning (HELD).
+no_more_descriptors() { [ "$(descriptors)" -le "$DESCRIPTORS" ]; }
+# nothing_held SECONDS: within them, as in the beginning.
 nothing_held() {
-	wait_for "$1" held_as_before || { echo "before: $HELD"; echo "after: $(held)"; return 1; }
+	wait_for "$1" held_as_before && wait_for "$1" no_more_descriptors && return
+	echo "before: $HELD, $DESCRIPTORS descriptors"
+	echo "after: $(held), $(descriptors)"
+	return 1
 }
 
 # Clock ticks of processor time that rxed has taken.

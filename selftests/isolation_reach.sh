@@ -19,7 +19,7 @@ programs() {
 		verbs 1 timeout 60 "$FAULT_BIN/fault_process" $DEV "$GID" exec \
 			"$FAULT_BIN/fault_process" &&
 		verbs 1 timeout 60 "$FAULT_BIN/fault_memory" $DEV "$GID" munmap &&
-		verbs 1 ibv_devinfo -d $DEV -v && rdma 1 res show &&
+		verbs 1 ibv_devinfo -d $DEV -v && rdma 1 res show && rdma 1 res show mr &&
 		client victim fault_client cm && says_within 20 victim '^at cm$' || return
 	kill_client victim
 	nothing_held 10
