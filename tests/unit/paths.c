@@ -8,8 +8,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "verbs/internal.h"
 
@@ -29,6 +32,13 @@ static const char *const made[] = {
 	"/sys/class/misc",
 	"/sys/class/misc/rdma_cm",
 	"/sys/class/misc/rdma_cm/dev",
+	"/sys/module",
+	"/sys/module/rdma_rxe",
+	"/sys/module/rdma_rxe/parameters",
+	"/sys/module/rdma_rxe/parameters/max_qp",
+	"/sys/module/rdma_rxe_net",
+	"/sys/module/rdma_rxe_net/parameters",
+	"/sys/module/rdma_rxe_net/parameters/mtu",
 };
 #define NR_MADE (sizeof(made) / sizeof(made[0]))
 
@@ -39,7 +49,16 @@ static const struct {
 	int minor;
 } cases[] = {
 	{"/sys/class/infiniband", RXE_PATH_SYSFS, "/sys/class/infiniband", 0},
-	{"/sys/class/infiniband/", RXE_PATH_SYSFS, "/sys/class/infiniband", 0},
+	{"/sys/class/infiniband/", RXE_PATH_SYSFS, "/sys/class/infiniband/", 0},
+	{"/sys/class/infiniband/rxe0/", RXE_PATH_SYSFS, "/sys/class/infiniband/rxe0/", 0},
+	{"/sys//class/infiniband//rxe0/ports//", RXE_PATH_SYSFS,
+	 "/sys/class/infiniband/rxe0/ports/", 0},
+	{"/sys/module/rdma_rxe/parameters", RXE_PATH_SYSFS, "/sys/module/rdma_rxe/parameters", 0},
+	{"/sys/module/rdma_rxe/parameters/max_qp", RXE_PATH_PARAM,
+	 "/sys/module/rdma_rxe/parameters/max_qp", 0},
+	{"/sys/module/rdma_rxe_net/parameters/mtu", RXE_PATH_PARAM,
+	 "/sys/module/rdma_rxe_net/parameters/mtu", 0},
+	{"/sys/module/rdma_rxe2/parameters/mtu", RXE_PATH_NATIVE, NULL, 0},
 	{"/sys/class/infiniband/rxe0", RXE_PATH_SYSFS, "/sys/class/infiniband/rxe0", 0},
 	{"/sys/class/infiniband/rxe0/ports/1/state", RXE_PATH_SYSFS,
 	 "/sys/class/infiniband/rxe0/ports/1/state", 0},
@@ -73,16 +92,23 @@ static const struct {
 };
 
 static int listener = -1;
+static pid_t hangs_up;
 
 static void daemon_starts(void)
 {
 	listener = rxe_ipc_listen(dir, 64);
 	assert_true(listener >= 0);
+	hangs_up = fork();
+	assert_true(hangs_up >= 0);
+	while (!hangs_up) /* whoever asks for a fresh value hears nothing and goes on */
+		close(accept(listener, NULL, NULL));
 }
 
 /* As by kill -9: the socket's file stays. */
 static void daemon_dies(void)
 {
+	kill(hangs_up, SIGKILL);
+	waitpid(hangs_up, NULL, 0);
 	close(listener);
 	listener = -1;
 }
@@ -101,7 +127,7 @@ static void paths_become_what_the_table_says(void **state)
 		assert_int_equal(errno, 4711);
 		if (p.kind == RXE_PATH_NODE)
 			assert_int_equal(p.minor, cases[i].minor);
-		if (p.kind != RXE_PATH_SYSFS)
+		if (p.kind != RXE_PATH_SYSFS && p.kind != RXE_PATH_PARAM)
 			continue;
 		strcpy(want, dir);
 		strcat(want, cases[i].becomes);

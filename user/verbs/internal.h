@@ -269,7 +269,13 @@ void rxe_netlink_free(struct rxe_netlink *nl);
 
 /* Opens a module parameter (path: in the daemon's tree) for writing. -1 and errno. */
 int rxe_param_open(const char *path, int flags);
+/* May it be read? 0, or -1 and errno: rdma_rxe_net's is write only. */
+int rxe_param_readable(const char *path);
 FILE *rxe_param_fopen(const char *path, const char *mode);
+/* Has this process, or one that it was forked from, opened one for writing? */
+extern _Atomic bool rxe_param_used;
+/* f was flushed with result ret: EOF and errno when the daemon refused what was written. */
+int rxe_param_flushed(FILE *f, int ret);
 /* write(2) to one: EINVAL when the daemon does not take the value. */
 ssize_t rxe_param_write(int fd, const void *buf, size_t len);
 

@@ -5,15 +5,18 @@
  * that a write by whatever way (libc's own, a program that was exec'ed with it)
  * takes effect. Through the wrappers the writer also learns of a refusal.
  */
-#include "verbs/next.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include "verbs/internal.h"
 
 #define ANSWER_MS 5000 /* a daemon that does not answer is taken for dead */
 
-static _Atomic bool used; /* has this process, or one that it comes from, opened one? */
+_Atomic bool rxe_param_used;
 
 static int fail(int err)
 {
@@ -37,6 +40,11 @@ static int ask_open(int sock, const char *path)
 	return msg.hdr.status;
 }
 
+int rxe_param_readable(const char *path)
+{
+	return strstr(path, "/rdma_rxe_net/") ? fail(-EACCES) : 0;
+}
+
 int rxe_param_open(const char *path, int flags)
 {
 	int sock = rxe_ipc_connect(rxe_rundir()), err;
@@ -56,7 +64,7 @@ int rxe_param_open(const char *path, int flags)
 	}
 	if (!(flags & O_CLOEXEC))
 		ioctl(sock, FIONCLEX);
-	atomic_store(&used, true);
+	atomic_store(&rxe_param_used, true);
 	return sock;
 }
 
@@ -98,8 +106,9 @@ ssize_t rxe_param_write(int fd, const void *buf, size_t len)
 }
 
 /* libc's stdio writes by itself: a shell's echo learns here, where it looks for errors. */
-static int after_stdio(int fd, int ret)
+int rxe_param_flushed(FILE *f, int ret)
 {
+	int fd = fileno(f);
 	struct rxe_file *file =
 		fd >= 0 && rxe_fd_tracked(fd) ? rxe_file_get(fd, RXE_FILE_PARAM) : NULL;
 	int err;
@@ -108,24 +117,8 @@ static int after_stdio(int fd, int ret)
 		return ret;
 	err = outcome(fd);
 	rxe_file_put(file);
-	return err && !ret ? fail(err) : ret;
-}
-
-RXE_EXPORT int fflush(FILE *f)
-{
-	int ret = RXE_NEXT(fflush)(f);
-
-	return f && atomic_load_explicit(&used, memory_order_relaxed) ? after_stdio(fileno(f), ret)
-								      : ret;
-}
-
-RXE_EXPORT int fclose(FILE *f)
-{
-	int err = 0;
-
-	if (atomic_load_explicit(&used, memory_order_relaxed) && fflush(f))
-		err = errno;
-	if (RXE_NEXT(fclose)(f))
-		return EOF;
-	return err ? fail(-err) : 0;
+	if (!err || ret)
+		return ret;
+	f->_flags |= _IO_ERR_SEEN; /* bash asks ferror() */
+	return fail(err);
 }

@@ -223,6 +223,15 @@ static enum rxe_path_kind classify(const char *path, struct rxe_path *out)
 	return RXE_PATH_NATIVE;
 }
 
+/* A slash at the end says: not the link, what it leads to. */
+static void follow(struct rxe_path *out)
+{
+	size_t len = strlen(out->buf);
+
+	if (len + 1 < sizeof(out->buf))
+		strcpy(out->buf + len, "/");
+}
+
 enum rxe_path_kind rxe_path_classify(const char *path, struct rxe_path *out)
 {
 	char cleaned[384];
@@ -231,6 +240,8 @@ enum rxe_path_kind rxe_path_classify(const char *path, struct rxe_path *out)
 	out->kind = RXE_PATH_NATIVE;
 	if (rxe_path_suspect(path) && clean(path, cleaned, sizeof(cleaned)))
 		out->kind = classify(cleaned, out);
+	if (out->kind == RXE_PATH_SYSFS && path[strlen(path) - 1] == '/')
+		follow(out);
 	errno = saved;
 	return out->kind;
 }

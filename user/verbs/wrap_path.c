@@ -29,14 +29,16 @@ static const char *redirect(const char *path, struct rxe_path *p)
 	}
 
 /* A parameter that is opened for anything but reading. */
-#define FOPEN_FN(name)                                                \
-	RXE_EXPORT FILE *name(const char *path, const char *mode)     \
-	{                                                             \
-		struct rxe_path p;                                    \
-		path = redirect(path, &p);                            \
-		if (p.kind == RXE_PATH_PARAM && strpbrk(mode, "wa+")) \
-			return rxe_param_fopen(p.buf, mode);          \
-		return RXE_NEXT(name)(path, mode);                    \
+#define FOPEN_FN(name)                                                     \
+	RXE_EXPORT FILE *name(const char *path, const char *mode)          \
+	{                                                                  \
+		struct rxe_path p;                                         \
+		path = redirect(path, &p);                                 \
+		if (p.kind == RXE_PATH_PARAM && strpbrk(mode, "wa+"))      \
+			return rxe_param_fopen(p.buf, mode);               \
+		if (p.kind == RXE_PATH_PARAM && rxe_param_readable(p.buf)) \
+			return NULL;                                       \
+		return RXE_NEXT(name)(path, mode);                         \
 	}
 
 FOPEN_FN(fopen)
@@ -126,6 +128,8 @@ static int open_node(int minor, int flags)
 		return open_node(p.minor, flags);                        \
 	if (p.kind == RXE_PATH_PARAM && ((flags)&O_ACCMODE) != O_RDONLY) \
 		return rxe_param_open(p.buf, flags);                     \
+	if (p.kind == RXE_PATH_PARAM && rxe_param_readable(p.buf))       \
+		return -1;                                               \
 	return fresh(or_netns(RXE_NEXT(name) args, path, flags));
 
 #define OPEN_FN(name, params, args)   \
