@@ -34,6 +34,7 @@ static void make_flow(struct sim_pair *p, int h, enum sim_bad bad)
 	f->ah_num = set->ah[h];
 	f->pool = set->pool[!h];
 	f->before = p->life ? &p->flow[p->life - 1][h] : NULL;
+	f->eager = set->calm;
 	f->ordered = !l->dup && !l->reorder && !p->life;
 	/* Heavy loss may exhaust the retries: that is no fault. */
 	f->lossy_ok = l->loss > .06 || set->errors_ok;
@@ -47,7 +48,7 @@ static void make_flow(struct sim_pair *p, int h, enum sim_bad bad)
 static void make_flows(struct sim_pair *p)
 {
 	struct sim_rng *r = p->set->rng;
-	bool bad = p->qp[0].type == RXE_QPT_RC && sim_chance(r, .3);
+	bool bad = p->qp[0].type == RXE_QPT_RC && !p->set->calm && sim_chance(r, .3);
 	enum sim_bad how = bad ? 1 + sim_below(r, SIM_NR_BAD - 1) : SIM_GOOD;
 	int h = sim_below(r, 2);
 
@@ -72,7 +73,7 @@ static void make_qp(struct sim_pair *p, int h, enum rxe_qp_type type)
 		.qpn = 16 + p->id * 2 + h,
 		.pdn = 1,
 		.send_wr = 1 + sim_below(r, 40),
-		.recv_wr = 1 + sim_below(r, 40),
+		.recv_wr = set->calm ? SIM_MAX_MSGS + 8 : 1 + sim_below(r, 40),
 		.send_sge = 1 + sim_below(r, 6),
 		.recv_sge = 1 + sim_below(r, 6),
 		.inline_data = sim_below(r, 200),

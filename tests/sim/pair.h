@@ -20,6 +20,7 @@ struct sim_setting {
 	struct sim_pool **pool; /* [2]: the host's SRQ, or NULL */
 	const uint32_t *ah;	/* [2]: to the other host */
 	bool errors_ok;		/* the world will kill QPs */
+	bool calm;		/* nothing is to go wrong: receives are posted first */
 };
 
 struct sim_pair {

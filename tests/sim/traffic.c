@@ -107,7 +107,8 @@ static bool post_recv(struct sim_flow *f)
 
 bool sim_flow_post(struct sim_flow *f)
 {
-	uint32_t recvs = sim_below(f->rng, 8), sends = sim_below(f->rng, 8), n = 0;
+	uint32_t recvs = f->eager ? f->nr_recvs : sim_below(f->rng, 8),
+		 sends = sim_below(f->rng, 8), n = 0;
 
 	if (f->over)
 		return false;

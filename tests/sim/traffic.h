@@ -23,7 +23,6 @@ struct sim_msg {
 	struct rxe_mw *mw;	 /* SEND_WITH_INV: the receiver's window that it ends */
 	struct sim_msg *through; /* the SEND_WITH_INV whose window it goes through */
 	uint64_t counter_after;	 /* the receiver's counter when it is done */
-	bool seen;		 /* UC, UD: received */
 	uint32_t rkey;		 /* what it names: an MR's or window's; BIND_MW: the new key */
 	uint32_t old_rkey;	 /* BIND_MW: the key before */
 	uint32_t flush_len, flush_level;
@@ -73,6 +72,7 @@ struct sim_flow {
 	uint32_t bad_rkey, bad_status;
 	const struct sim_flow *before;	 /* on the same QPs, until they were reset */
 	bool ordered;			 /* UC, UD: the link neither repeats nor reorders */
+	bool eager;			 /* all receives are posted before the first send */
 	bool over;			 /* one of the QPs was reset: nothing more is posted */
 	bool lossy_ok;			 /* RC: errors are allowed (it was killed, or heavy loss) */
 	bool failed, from_dead, to_dead; /* failed: the sender saw an error */
