@@ -225,9 +225,13 @@ static int alloc_null_mr(void)
 
 static int advise_mr(void)
 {
-	struct ibv_sge sge = {(uintptr_t)mem, sizeof(mem), mr->lkey};
+	struct ibv_mr *odp = ibv_reg_mr(pd, mem, sizeof(mem), IBV_ACCESS_ON_DEMAND);
+	struct ibv_sge sge = {(uintptr_t)mem, sizeof(mem), odp ? odp->lkey : mr->lkey};
+	int err = DONE(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1));
 
-	return DONE(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1));
+	if (odp)
+		ibv_dereg_mr(odp);
+	return err;
 }
 
 static int alloc_mw(enum ibv_mw_type type)

@@ -40,6 +40,13 @@ void uverbs_invoke_write(struct uctx *ctx, const void *bytes, size_t len, ureply
 	reply(arg, -ENOSYS, NULL, 0, -1);
 }
 
+int umr_advise(struct uctx *ctx, uint32_t pd_handle, uint64_t advice, uint64_t flags,
+	       const struct ib_uverbs_sge *sge)
+{
+	(void)ctx, (void)pd_handle, (void)advice, (void)flags, (void)sge;
+	return 0;
+}
+
 struct message {
 	struct rxe_ipc_ioctl h;
 	struct rxe_ipc_attr a[2];

@@ -3,6 +3,7 @@
 #include "mapping.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -80,4 +81,20 @@ int rxe_mapping_check_again(int mapsfd, uint64_t va, uint64_t len, bool write)
 		return -EFAULT;
 	err = check_queries(mapsfd, va, end, write);
 	return err == -ENOTTY ? 0 : err;
+}
+
+bool rxe_mapping_asked_each_time(void)
+{
+	static int known = -1; /* control thread */
+	uint64_t at = (uintptr_t)&known;
+	int fd;
+
+	if (known >= 0)
+		return known;
+	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	known = !check_query(fd, &at, true);
+	close(fd);
+	return known;
 }

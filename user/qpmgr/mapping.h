@@ -22,5 +22,10 @@ int rxe_mapping_check(int mapsfd, uint64_t va, uint64_t len, bool write);
  * too much and is left at the check of the registration: 0.
  */
 int rxe_mapping_check_again(int mapsfd, uint64_t va, uint64_t len, bool write);
+/*
+ * Has the kernel that query? Then a region may be registered before its memory
+ * is mapped (on-demand paging), since every copy asks.
+ */
+bool rxe_mapping_asked_each_time(void);
 
 #endif

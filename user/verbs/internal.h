@@ -299,6 +299,8 @@ struct ibv_context;
 void *rxe_libibverbs(const char *name);
 /* Creation flags that the provider does not know, see qp_flags.c. */
 void rxe_qp_flags_install(struct ibv_context *context);
+/* ibv_advise_mr(), which it has not either, see advise.c. */
+void rxe_advise_install(struct ibv_context *context);
 
 /* ---- paths.c -------------------------------------------------------------------- */
 

@@ -80,6 +80,7 @@ RXE_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 		atomic_store(&provider_poll_cq, context->ops.poll_cq);
 		context->ops.poll_cq = poll_or_yield;
 		rxe_qp_flags_install(context);
+		rxe_advise_install(context);
 		rxe_file_put(file);
 	}
 	return context;

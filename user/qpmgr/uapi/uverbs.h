@@ -242,6 +242,14 @@ int uverbs_ece(struct uctx *ctx, struct rxe_ipc_ece *e);
 /* Descriptors and size of OPEN's reply: doorbell memfd, then eventfds. */
 uint32_t uctx_doorbell_fds(struct uctx *ctx, int *fds);
 
+/*
+ * Is this advice on one range (UVERBS_METHOD_ADVISE_MR) a sound one? Nothing is
+ * brought in here. -EINVAL, -EOPNOTSUPP; -EFAULT: beyond its region; -EPERM:
+ * to be written, and must not be.
+ */
+int umr_advise(struct uctx *ctx, uint32_t pd_handle, uint64_t advice, uint64_t flags,
+	       const struct ib_uverbs_sge *sge);
+
 /* Objects by handle; NULL when it is not one of this context's. */
 void *uobj_find(struct uctx *ctx, enum uobj_kind kind, uint32_t handle);
 int uobj_add(struct uctx *ctx, enum uobj_kind kind, struct uobj *o);

@@ -12,14 +12,25 @@
 #include <string.h>
 
 #include "log.h"
+#include "mapping.h"
 #include "uapi/device_attr.h"
 
-#define VENDOR_ID	    0xffffffu /* rxe's: none */
-#define PAGE_SIZE_CAP	    0xfffff000u
-#define MAX_MSG_SIZE	    0x80000000u /* 2^31 (C9-94) */
-#define MAX_PKEYS	    64
-#define CA_ACK_DELAY	    15
-#define IB_ATOMIC_HCA	    1
+#define VENDOR_ID     0xffffffu /* rxe's: none */
+#define PAGE_SIZE_CAP 0xfffff000u
+#define MAX_MSG_SIZE  0x80000000u /* 2^31 (C9-94) */
+#define MAX_PKEYS     64
+#define CA_ACK_DELAY  15
+#define IB_ATOMIC_HCA 1
+/* enum ib_odp_general_cap_bits, ib_odp_transport_cap_bits of the kernel */
+enum { ODP_SUPPORT = 1, ODP_SUPPORT_IMPLICIT = 2 };
+enum {
+	ODP_SEND = 1,
+	ODP_RECV = 2,
+	ODP_WRITE = 4,
+	ODP_READ = 8,
+	ODP_ATOMIC = 16,
+	ODP_SRQ_RECV = 32,
+};
 #define LINK_LAYER_ETHERNET 2
 #define WIDTH_1X	    1
 #define SPEED_FDR10	    8 /* 10 Gb/s, as the driver says of a plain netdev */
@@ -108,6 +119,19 @@ int ucmd_query_device(struct ucmd *cmd)
 	return 0;
 }
 
+/* What copies do is the same for all services; each has the operations it has. */
+static void fill_odp(struct ib_uverbs_odp_caps *c)
+{
+	const uint32_t datagram = ODP_SEND | ODP_RECV | ODP_SRQ_RECV;
+
+	if (!rxe_mapping_asked_each_time())
+		return;
+	c->general_caps = ODP_SUPPORT | ODP_SUPPORT_IMPLICIT;
+	c->per_transport_caps.ud_odp_caps = datagram;
+	c->per_transport_caps.uc_odp_caps = datagram | ODP_WRITE;
+	c->per_transport_caps.rc_odp_caps = datagram | ODP_WRITE | ODP_READ | ODP_ATOMIC;
+}
+
 int ucmd_ex_query_device(struct ucmd *cmd)
 {
 	const struct ib_uverbs_ex_query_device *in = cmd->in;
@@ -118,6 +142,7 @@ int ucmd_ex_query_device(struct ucmd *cmd)
 	fill_device(cmd->ctx->dev, &r->base);
 	r->response_length = sizeof(*r);
 	r->device_cap_flags_ex = RXE_DEVICE_CAPS;
+	fill_odp(&r->odp_caps);
 	return 0;
 }
 

@@ -261,12 +261,35 @@ static int async_event_alloc(struct uctx *ctx, const struct uioctl *req, struct 
 	return err;
 }
 
+static int mr_advise(struct uctx *ctx, const struct uioctl *req, struct uioctl_reply *r, int *fd)
+{
+	const struct rxe_ipc_attr *pd = uioctl_attr(req, UVERBS_ATTR_ADVISE_MR_PD_HANDLE);
+	struct ib_uverbs_sge sge;
+	uint64_t advice, flags = 0;
+	const uint8_t *list;
+	size_t len;
+	int err = 0;
+
+	(void)r, (void)fd;
+	list = uioctl_bytes(req, UVERBS_ATTR_ADVISE_MR_SGE_LIST, &len);
+	if (!pd || !list || !len || len % sizeof(sge) ||
+	    !uioctl_u64(req, UVERBS_ATTR_ADVISE_MR_ADVICE, &advice))
+		return -EINVAL;
+	uioctl_u64(req, UVERBS_ATTR_ADVISE_MR_FLAGS, &flags);
+	for (size_t i = 0; i < len / sizeof(sge) && !err; i++) {
+		memcpy(&sge, list + i * sizeof(sge), sizeof(sge));
+		err = umr_advise(ctx, (uint32_t)pd->data, advice, flags, &sge);
+	}
+	return err;
+}
+
 static const struct method methods[] = {
 	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, device_get_context, true},
 	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT, device_query_port, false},
 	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY, device_query_gid_entry, false},
 	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE, device_query_gid_table, false},
 	{UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC, async_event_alloc, false},
+	{UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, mr_advise, false},
 };
 
 static int run_native(struct uctx *ctx, const struct uioctl *req, struct uioctl_reply *r, int *fd)

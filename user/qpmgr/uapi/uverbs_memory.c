@@ -8,6 +8,7 @@
 
 #include "kernel_compat.h"
 #include "log.h"
+#include "mapping.h"
 
 #define RECHECK_NS 200000 /* while copies of a region run out */
 
@@ -58,8 +59,7 @@ int ucmd_dealloc_pd(struct ucmd *cmd)
 	(ACCESS_WRITES | IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_MW_BIND |             \
 	 IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB | \
 	 RXE_ACCESS_FLUSH_GLOBAL | RXE_ACCESS_FLUSH_PERSISTENT | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
-#define ACCESS_NOT_OFFERED \
-	(IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB)
+#define ACCESS_NOT_OFFERED (IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_HUGETLB)
 
 /*
  * As ib_check_mr_access(): remote writes need local write. Persistence needs
@@ -72,7 +72,8 @@ static int check_access(uint32_t access)
 		return -EINVAL;
 	if (access & ~(uint32_t)ACCESS_KNOWN)
 		return -EINVAL;
-	if (access & ACCESS_NOT_OFFERED)
+	if (access & ACCESS_NOT_OFFERED ||
+	    (access & IB_UVERBS_ACCESS_ON_DEMAND && !rxe_mapping_asked_each_time()))
 		return -EOPNOTSUPP;
 	return access & RXE_ACCESS_FLUSH_PERSISTENT ? -EINVAL : 0;
 }
@@ -103,12 +104,18 @@ static void post_mapped(struct rxe_mem_check *c)
 	rxe_loop_post(rxed.loop, &caa_container_of(c, struct ucmd, mapped)->mapped_task);
 }
 
-/* Goes on with then(cmd) if [start, start+length) is mapped as `access` needs. */
+/*
+ * Goes on with then(cmd) if [start, start+length) is mapped as `access` needs.
+ * On demand it need not be yet, or whole: copies ask for what they touch. So a
+ * region may also be the whole address space (implicit on-demand paging).
+ */
 static int when_mapped(struct ucmd *cmd, uint64_t start, uint64_t length, uint32_t access,
 		       ucmd_handler then)
 {
 	int err;
 
+	if (access & IB_UVERBS_ACCESS_ON_DEMAND)
+		return then(cmd);
 	cmd->mapped = (struct rxe_mem_check){
 		.va = start,
 		.len = length,
@@ -310,4 +317,37 @@ int ucmd_rereg_mr(struct ucmd *cmd)
 	if (!(in->flags & (REREG_TRANS | REREG_ACCESS)))
 		return rereg_mapped(cmd);
 	return when_mapped(cmd, want.start, want.length, want.access, rereg_mapped);
+}
+
+/* ---- ADVISE_MR ---------------------------------------------------------------------- */
+
+static bool may_reach(struct uctx *ctx, const struct upd *pd, const struct ib_uverbs_sge *sge,
+		      uint32_t access, int *err)
+{
+	struct rxe_mr *mr;
+	uint64_t va;
+
+	*err = rxe_mr_lookup(&ctx->dev->hca, pd->pdn, sge->lkey, sge->addr, sge->length, access,
+			     &mr, &va);
+	if (!*err)
+		rxe_mr_put(mr);
+	return !*err;
+}
+
+int umr_advise(struct uctx *ctx, uint32_t pd_handle, uint64_t advice, uint64_t flags,
+	       const struct ib_uverbs_sge *sge)
+{
+	const struct upd *pd = uobj_find(ctx, UOBJ_PD, pd_handle);
+	bool write = advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	int err;
+
+	if (!pd || flags & ~(uint64_t)IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
+		return -EINVAL;
+	if (advice > IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		return -EOPNOTSUPP;
+	if (!may_reach(ctx, pd, sge, IB_UVERBS_ACCESS_ON_DEMAND, &err))
+		return err == -ERANGE ? -EFAULT : -EINVAL;
+	if (write && !may_reach(ctx, pd, sge, IB_UVERBS_ACCESS_LOCAL_WRITE, &err))
+		return -EPERM;
+	return 0;
 }
