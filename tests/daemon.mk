@@ -20,6 +20,9 @@ $(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))
 endef
 $(foreach u,$(DAEMON_UNITS),$(eval $(call daemon_unit,$(u))))
 
+# The test stops a copy at a chosen call.
+$(B)/tests/unit_mem: LDFLAGS += -Wl,--wrap=pread,--wrap=pwrite
+
 .PHONY: check-daemon
 check-daemon: $(DAEMON_UNITS:%=$(B)/tests/unit_%)
 	@for t in $^; do $$t || exit 1; done
