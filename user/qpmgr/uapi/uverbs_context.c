@@ -89,13 +89,16 @@ void *uobj_first(struct uctx *ctx, enum uobj_kind kind)
 
 /* ---- doorbells ----------------------------------------------------------------- */
 
+struct db_add {
+	struct uctx *ctx;
+	int err;
+};
+
 static void db_add(struct rxe_worker *w, void *arg)
 {
-	struct uctx *ctx = arg;
+	struct db_add *add = arg;
 
-	if (rxe_worker_db_add(w, &ctx->doorbells[rxe_worker_index(w)]))
-		log_err("watching a doorbell of process %d on worker %u: %s", ctx->peer->pid,
-			rxe_worker_index(w), strerror(errno));
+	add->err = rxe_worker_db_add(w, &add->ctx->doorbells[rxe_worker_index(w)]);
 }
 
 static void db_del(struct rxe_worker *w, void *arg)
@@ -103,6 +106,23 @@ static void db_del(struct rxe_worker *w, void *arg)
 	struct uctx *ctx = arg;
 
 	rxe_worker_db_del(w, &ctx->doorbells[rxe_worker_index(w)]);
+}
+
+/* All workers watch theirs, or none: one that does not hears no ring. */
+static int watch_doorbells(struct uctx *ctx)
+{
+	struct db_add add = {.ctx = ctx};
+	uint32_t n = 0;
+
+	while (n < rxed.nr_workers && !add.err)
+		rxe_worker_call(rxed.workers[n++], db_add, &add);
+	if (!add.err)
+		return 0;
+	log_err("watching a doorbell of process %d on worker %u: %s; its device is not opened",
+		ctx->peer->pid, n - 1, strerror(-add.err));
+	while (n--)
+		rxe_worker_call(rxed.workers[n], db_del, ctx);
+	return add.err;
 }
 
 static int doorbells_open(struct uctx *ctx)
@@ -123,9 +143,7 @@ static int doorbells_open(struct uctx *ctx)
 			return -ENOMEM;
 	}
 	memset(ctx->doorbells[0].page->worker, RXE_DOORBELL_CLOSED, RXE_DOORBELL_SLOTS);
-	for (uint32_t i = 0; i < rxed.nr_workers; i++)
-		rxe_worker_call(rxed.workers[i], db_add, ctx);
-	return 0;
+	return watch_doorbells(ctx);
 }
 
 static void doorbells_close(struct uctx *ctx, bool added)
