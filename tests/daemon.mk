@@ -10,15 +10,22 @@ unit_loop_OBJ   := user/qpmgr/loop.c
 unit_doorbell_OBJ := user/qpmgr/doorbell.c
 unit_detached_OBJ := user/qpmgr/detached.c
 unit_relay_OBJ := user/qpmgr/relay.c user/qpmgr/detached.c
-DAEMON_UNITS := idmap mem event uioctl loop doorbell detached relay
+unit_worker_OBJ := user/qpmgr/worker.c user/qpmgr/doorbell.c user/qpmgr/relay.c user/qpmgr/detached.c \
+	user/qpmgr/mem.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c $(TRANSPORT_SRC)
+DAEMON_UNITS := idmap mem event uioctl loop doorbell detached relay worker
 
 define daemon_unit
 $(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(ALL_CFLAGS) -o $$@ $$< $$(call obj,$$(unit_$(1)_OBJ)) $$(LDFLAGS) -lcmocka -lpthread
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -o $$@ $$< $$(call obj,$$(unit_$(1)_OBJ)) $$(LDFLAGS) -lcmocka -lurcu-qsbr -lisal -lz -lpthread
 endef
 $(foreach u,$(DAEMON_UNITS),$(eval $(call daemon_unit,$(u))))
+
+# The test stops a copy at a chosen call.
+$(B)/tests/unit_mem: LDFLAGS += -Wl,--wrap=pread,--wrap=pwrite
+# The test makes a call fail.
+$(B)/tests/unit_worker: LDFLAGS += -Wl,--wrap=realloc,--wrap=epoll_ctl
 
 .PHONY: check-daemon
 check-daemon: $(DAEMON_UNITS:%=$(B)/tests/unit_%)

@@ -59,10 +59,13 @@ void rxe_hca_fini(struct rxe_hca *hca)
 	memset(hca, 0, sizeof(*hca));
 }
 
-void rxe_workers_attach(struct rxe_dev *dev)
+int rxe_workers_attach(struct rxe_dev *dev)
 {
 	(void)dev;
+	if (env.attach_err)
+		return env.attach_err;
 	env.attached++;
+	return 0;
 }
 
 void rxe_workers_attach_queues(struct rxe_dev *dev)

@@ -27,6 +27,7 @@ struct env_record {
 	uint32_t max_ib_mtu;	 /* what the datapath says it carries */
 	uint32_t needs_prog;	 /* XDP program without which nothing reaches it; 0: none */
 	int open_error;		 /* what the datapath's open returns */
+	int attach_err;		 /* what rxe_workers_attach() returns */
 	uint32_t params[RXE_PARAM_COUNT];
 	struct uobj **objects; /* of objects_kind (enum uobj_kind), NULL behind the last */
 	int objects_kind;

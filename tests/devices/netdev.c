@@ -165,6 +165,12 @@ static void refusals_say_why_and_leave_nothing(void **state)
 	assert_non_null(strstr(err, "refuses"));
 	assert_null(env_sysfs("class/infiniband/rxe0/node_guid"));
 	env.open_error = 0;
+	env.attach_err = -ENOMEM;
+	assert_int_equal(rxe_dev_create(ns, "rxe0", "va", NULL, err, sizeof(err)), -ENOMEM);
+	assert_non_null(strstr(err, "worker"));
+	assert_null(env_sysfs("class/infiniband/rxe0/node_guid"));
+	assert_true(env.opened == 1 && env.closed == 1);
+	env.attach_err = 0;
 	env_sh("ip link set va mtu 300");
 	assert_int_equal(rxe_dev_create(ns, "rxe0", "va", NULL, err, sizeof(err)), -EINVAL);
 	assert_non_null(strstr(err, "MTU 300"));
@@ -174,7 +180,7 @@ static void refusals_say_why_and_leave_nothing(void **state)
 	assert_non_null(strstr(err, "rxe0"));
 	env_sh("ip link add vc type veth peer name vd");
 	assert_int_equal(rxe_dev_create(ns, "rxe0", "vc", NULL, err, sizeof(err)), -EEXIST);
-	assert_int_equal(env.opened, 1);
+	assert_int_equal(env.opened, 2);
 	assert_true(TAILQ_FIRST(&rxed.devs) == dev && !TAILQ_NEXT(dev, link));
 }
 

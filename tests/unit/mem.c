@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Client memory: copies both ways, faults, what registration checks, a client
- * that execs or exits, and one whose page never comes (a FUSE file).
+ * that execs or exits, one whose page never comes (a FUSE file), and what a
+ * copy that was given up may still write.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -449,6 +452,220 @@ static void a_page_that_never_comes_is_given_up(void **state)
 	rxe_mem_put(other);
 }
 
+/* ---- killed at a chosen call ------------------------------------------------------- */
+
+/* pread() or pwrite() of mem.c that stops, when its turn has come, until it is let go. */
+struct gate {
+	int countdown; /* stops at 0; negative: never */
+	sem_t there, go;
+};
+static struct gate read_gate = {.countdown = -1}, write_gate = {.countdown = -1};
+
+ssize_t __real_pread(int fd, void *buf, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t at);
+ssize_t __real_pwrite(int fd, const void *buf, size_t n, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t at);
+
+static void pass(struct gate *g)
+{
+	int before = __atomic_load_n(&g->countdown, __ATOMIC_ACQUIRE);
+
+	if (before < 0)
+		return;
+	if (__atomic_fetch_sub(&g->countdown, 1, __ATOMIC_ACQ_REL))
+		return;
+	sem_post(&g->there);
+	while (sem_wait(&g->go) && errno == EINTR)
+		;
+}
+
+ssize_t __wrap_pread(int fd, void *buf, size_t n, off_t at)
+{
+	pass(&read_gate);
+	return __real_pread(fd, buf, n, at);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t n, off_t at)
+{
+	pass(&write_gate);
+	return __real_pwrite(fd, buf, n, at);
+}
+
+static void shut(struct gate *g, int after)
+{
+	sem_init(&g->there, 0, 0);
+	sem_init(&g->go, 0, 0);
+	__atomic_store_n(&g->countdown, after, __ATOMIC_RELEASE);
+}
+
+static void wait_there(struct gate *g)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 5;
+	while (sem_timedwait(&g->there, &end) && errno == EINTR)
+		;
+	if (__atomic_exchange_n(&g->countdown, -1, __ATOMIC_ACQ_REL) >= 0)
+		fail_msg("the call that was to stop never came");
+}
+
+static int threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	int n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* Copy threads are detached: one that was killed is done when it is gone. */
+static void wait_threads(int n)
+{
+	int tries = 0;
+
+	while (threads() > n && tries++ < 5000)
+		usleep(1000);
+	assert_int_equal(threads(), n);
+}
+
+static void start_copy(struct rxe_copy *c)
+{
+	c->done = done;
+	assert_int_equal(rxe_mem_copy(queue, c), -EINPROGRESS);
+}
+
+/* Killed between its read and its write: nothing is written. */
+static void a_killed_atomic_writes_nothing(void **state)
+{
+	struct rxe_mem *m = open_own();
+	uint64_t word = 41;
+	struct rxe_range r = {(void *)m, (uintptr_t)&word, 8};
+	struct rxe_copy c = {.kind = RXE_COPY_FETCH_ADD, .nranges = 1, .range = &r, .swap_add = 1};
+	int before = threads();
+
+	(void)state;
+	shut(&read_gate, 1); /* the first touches the page */
+	start_copy(&c);
+	wait_there(&read_gate);
+	rxe_mem_kill(m);
+	assert_true(reap(1000));
+	sem_post(&read_gate.go);
+	wait_threads(before);
+	assert_int_equal(c.status, -EFAULT);
+	assert_int_equal(word, 41);
+	rxe_mem_put(m);
+}
+
+/* Killed while another client's atomic has the turn: its own never begins. */
+static void a_killed_atomic_does_not_take_its_turn(void **state)
+{
+	struct rxe_mem *first = open_own(), *second = open_own();
+	uint64_t word[2] = {1, 1};
+	struct rxe_range r[2] = {{(void *)first, (uintptr_t)&word[0], 8},
+				 {(void *)second, (uintptr_t)&word[1], 8}};
+	struct rxe_copy c[2];
+	int before = threads();
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		c[i] = (struct rxe_copy){.kind = i ? RXE_COPY_STORE : RXE_COPY_FETCH_ADD,
+					 .nranges = 1,
+					 .range = &r[i],
+					 .swap_add = 7};
+	shut(&read_gate, 1);
+	start_copy(&c[0]);
+	wait_there(&read_gate);
+	start_copy(&c[1]);
+	assert_false(reap(50)); /* it waits */
+	rxe_mem_kill(second);
+	assert_true(reap(1000));
+	wait_threads(before + 1); /* gone before the turn comes */
+	sem_post(&read_gate.go);
+	assert_true(reap(1000));
+	assert_int_equal(c[0].status, 0);
+	assert_int_equal(c[1].status, -EFAULT);
+	assert_int_equal(word[0], 8);
+	assert_int_equal(word[1], 1);
+	rxe_mem_kill(first);
+	rxe_mem_put(first);
+	rxe_mem_put(second);
+}
+
+/* Killed in the write of one page: the pages behind it stay as they are. */
+static void a_killed_write_ends_with_its_page(void **state)
+{
+	enum { LEN = 3 * 4096 };
+	char *p = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rxe_mem *m = open_own();
+	static char local[LEN - 100];
+	struct rxe_range r = {(void *)m, (uintptr_t)p + 100, sizeof(local)};
+	struct iovec v = {local, sizeof(local)};
+	struct rxe_copy c = one(RXE_COPY_WRITE, &r, &v);
+	int before = threads();
+
+	(void)state;
+	memset(local, 'x', sizeof(local));
+	shut(&write_gate, 1);
+	start_copy(&c);
+	wait_there(&write_gate);
+	rxe_mem_kill(m);
+	sem_post(&write_gate.go);
+	wait_threads(before);
+	assert_true(reap(1000));
+	assert_int_equal(c.status, -EFAULT);
+	assert_int_equal(p[100], 'x');
+	assert_int_equal(p[8191], 'x'); /* that was under way: cannot be called back */
+	assert_int_equal(p[8192], 0);
+	assert_int_equal(p[LEN - 1], 0);
+	munmap(p, LEN);
+	rxe_mem_put(m);
+}
+
+/* Killed while a batch is made one by one: those behind are not made. */
+static void a_killed_batch_ends_where_it_is(void **state)
+{
+	enum { N = 20, LEN = 256 };
+	char *p = half_there(), local[N][LEN];
+	struct rxe_mem *m = open_own();
+	uint64_t word = 0;
+	struct rxe_range r[N], hold = {(void *)m, (uintptr_t)&word, 8};
+	struct rxe_copy c[N], first = {.kind = RXE_COPY_FETCH_ADD, .nranges = 1, .range = &hold};
+	struct iovec v[N];
+	int before = threads();
+
+	(void)state;
+	memset(local, 'x', sizeof(local));
+	shut(&read_gate, 0); /* all the others are queued behind this one */
+	start_copy(&first);
+	wait_there(&read_gate);
+	for (int i = 0; i < N; i++) {
+		r[i] = (struct rxe_range){(void *)m, (uintptr_t)p + i * LEN, LEN};
+		v[i] = (struct iovec){local[i], LEN};
+		c[i] = one(RXE_COPY_WRITE, &r[i], &v[i]);
+		start_copy(&c[i]);
+	}
+	/* The atomic's write, the batch's two pages, two one by one: then the gate. */
+	shut(&write_gate, 5);
+	sem_post(&read_gate.go);
+	wait_there(&write_gate);
+	memset(p, 0, 4096);
+	rxe_mem_kill(m);
+	sem_post(&write_gate.go);
+	wait_threads(before);
+	rxe_mem_reap(queue);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(c[i].status, -EFAULT);
+	assert_int_equal(p[2 * LEN], 'x'); /* that was under way */
+	for (int i = 3 * LEN; i < 4096; i++)
+		assert_int_equal(p[i], 0);
+	munmap(p, 8192);
+	rxe_mem_put(m);
+}
+
 static int setup(void **state)
 {
 	struct rxe_mem_waker w = {.wake = wake};
@@ -471,6 +688,10 @@ int main(void)
 		cmocka_unit_test(only_the_right_files_are_taken),
 		cmocka_unit_test(after_exec_nothing_is_reached),
 		cmocka_unit_test(a_page_that_never_comes_is_given_up),
+		cmocka_unit_test(a_killed_atomic_writes_nothing),
+		cmocka_unit_test(a_killed_atomic_does_not_take_its_turn),
+		cmocka_unit_test(a_killed_write_ends_with_its_page),
+		cmocka_unit_test(a_killed_batch_ends_where_it_is),
 	};
 
 	return cmocka_run_group_tests_name("mem", tests, setup, NULL);

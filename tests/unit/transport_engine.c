@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sim/bed.h"
+#include "transport/engine.h"
 
 static void who_may_talk(void **state)
 {
@@ -152,6 +153,30 @@ static void counters_per_device(void **state)
 	assert_int_equal(bed_count(b, RXE_HW_RCVD_PKTS), 0);
 }
 
+/* Devices without counters of their own share some, but never two engines. */
+static void counters_of_too_many_devices(void **state)
+{
+	static struct rxe_hca many[RXE_MAX_HCAS + 1];
+	struct sim_host other;
+	struct bed *b = *state;
+	struct rxe_stats *mine = NULL, *others = NULL;
+
+	sim_host_init(&other, 0x0a000009, 1500);
+	for (int i = 0; i <= RXE_MAX_HCAS; i++) {
+		mine = rxe_engine_stats(b->h.engine, &many[i]);
+		others = rxe_engine_stats(other.engine, &many[i]);
+		assert_non_null(mine);
+		assert_ptr_not_equal(mine, others);
+	}
+	rxe_stat_add(mine, RXE_HW_RCVD_PKTS, 1);
+	assert_int_equal(others->count[RXE_HW_RCVD_PKTS], 0);
+	assert_int_equal(rxe_engine_counters(b->h.engine, &many[RXE_MAX_HCAS])[RXE_HW_RCVD_PKTS],
+			 0);
+	for (int i = 0; i <= RXE_MAX_HCAS; i++)
+		rxe_engine_forget_hca(b->h.engine, &many[i]);
+	sim_host_fini(&other);
+}
+
 /* Bytes that a peer could send, by the hundred thousand, to every kind of QP. */
 static void junk(void **state)
 {
@@ -213,6 +238,7 @@ int main(void)
 		BED_TEST(round_robin),
 		BED_TEST(many_qps_are_found),
 		BED_TEST(counters_per_device),
+		BED_TEST(counters_of_too_many_devices),
 		cmocka_unit_test(junk),
 	};
 

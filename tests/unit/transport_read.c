@@ -2,6 +2,7 @@
 /* read.c: READ responses, atomics, and duplicates of both. */
 #include <string.h>
 #include "sim/bed.h"
+#include "transport/qp.h"
 
 #define PSN(n) rxe_psn_add(BED_RQ_PSN, n)
 
@@ -403,6 +404,31 @@ static void stray_duplicate_of_a_read(void **state)
 	bed_fini(&b);
 }
 
+/* Once around the PSNs, an operation of old may have the PSN of a later one. */
+static void the_newest_of_one_psn_answers(void **state)
+{
+	struct bed *b = *state;
+
+	ask(b, 0, 0, 256 * 2);
+	expect(b, RXE_OP_READ_RESP_FIRST, 0, 0, 256);
+	expect(b, RXE_OP_READ_RESP_LAST, 1, 256, 256);
+	b->qp.qp->resp.psn = PSN(1); /* 2^24 - 1 packets of SENDs and WRITEs later */
+	ask(b, 1, 64, 8);
+	expect(b, RXE_OP_READ_RESP_ONLY, 1, 64, 8);
+	ask(b, 1, 64, 8); /* its answer was lost */
+	expect(b, RXE_OP_READ_RESP_ONLY, 1, 64, 8);
+	/* and across the end of the ring of saved operations */
+	ask(b, 2, 128, 256 * 2);
+	expect(b, RXE_OP_READ_RESP_FIRST, 2, 128, 256);
+	expect(b, RXE_OP_READ_RESP_LAST, 3, 384, 256);
+	b->qp.qp->resp.psn = PSN(3);
+	ask(b, 3, 192, 8);
+	expect(b, RXE_OP_READ_RESP_ONLY, 3, 192, 8);
+	ask(b, 3, 192, 8);
+	expect(b, RXE_OP_READ_RESP_ONLY, 3, 192, 8);
+	bed_nothing_sent(b);
+}
+
 /* A SEND behind a READ is acknowledged after the READ's last response. */
 static void order_of_answers(void **state)
 {
@@ -434,6 +460,7 @@ int main(void)
 		BED_TEST(atomics_execute_once),
 		BED_TEST_WITH(a_duplicate_during_the_first, &bed_rc_deferred),
 		BED_TEST(misaligned),
+		BED_TEST(the_newest_of_one_psn_answers),
 		BED_TEST_WITH(order_of_answers, &bed_rc_deferred),
 		cmocka_unit_test(flush_waits_for_writes),
 		cmocka_unit_test(flush_checks),

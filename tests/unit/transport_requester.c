@@ -292,6 +292,52 @@ static void no_room_is_tried_again(void **state)
 	bed_sent(b, RXE_OP_SEND_ONLY);
 }
 
+static int spared = -1; /* allocations before all fail; negative: none does */
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+static bool fails(void)
+{
+	if (spared > 0)
+		return !spared--;
+	return !spared;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+/* The window of WQEs, then a WQE: the client rings once only. */
+static void no_memory_is_tried_again(void **state)
+{
+	struct sim_wr wr;
+	struct bed b;
+
+	(void)state;
+	for (int nth = 0; nth < 2; nth++) {
+		bed_init(&b, &bed_rc);
+		wr = bed_wr(&b, IB_UVERBS_WR_SEND, 1, 8);
+		assert_true(sim_post_send(&b.qp, &wr));
+		spared = nth;
+		rxe_qp_doorbell(b.qp.qp);
+		for (int i = 0; i < 5; i++)
+			assert_true(rxe_engine_run(b.h.engine, 64));
+		bed_nothing_sent(&b);
+		spared = -1;
+		bed_run(&b);
+		bed_sent(&b, RXE_OP_SEND_ONLY);
+		bed_fini(&b);
+	}
+}
+
 /* A ring that is full of WQEs, more than the private window holds. */
 static void more_than_the_window(void **state)
 {
@@ -380,6 +426,7 @@ int main(void)
 		BED_TEST(failures_keep_their_place),
 		BED_TEST(copy_fails),
 		BED_TEST(no_room_is_tried_again),
+		cmocka_unit_test(no_memory_is_tried_again),
 		cmocka_unit_test(more_than_the_window),
 		cmocka_unit_test(noise_in_the_rings),
 	};

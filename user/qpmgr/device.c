@@ -512,8 +512,17 @@ static int set_up(struct rxe_dev *dev, const struct rxe_link *l, char *err, size
 		log_warn("device %s: IB MTU limited to %u: %s", dev->name, most,
 			 why ? why : "the datapath carries no more");
 	update_mtu(dev);
+	ret = rxe_workers_attach(dev);
+	if (ret) {
+		fail(ret, err, errlen,
+		     "device %s: a worker cannot serve it: %s; less load, or a larger `ulimit -n` "
+		     "and memory limit of rxed, help",
+		     dev->name, strerror(-ret));
+		goto out_dp;
+	}
 	ret = rxe_gid_sync(dev);
 	if (ret < 0) {
+		rxe_workers_detach(dev);
 		fail(ret, err, errlen, "device %s: reading the addresses of %s: %s", dev->name,
 		     dev->netdev, strerror(-ret));
 		goto out_dp;
@@ -566,7 +575,6 @@ static void publish(struct rxe_dev *dev)
 	dev->index = rxed.next_dev_index++;
 	dev->minor = free_minor();
 	TAILQ_INSERT_TAIL(&rxed.devs, dev, link);
-	rxe_workers_attach(dev);
 	pin_maps(dev);
 	rxe_sysfs_write_dev(dev);
 	tick_timer.cb = tick;

@@ -24,6 +24,7 @@
 
 #define BOUNCE_SIZE 65536 /* one call's worth; a packet's payload is at most 4096 */
 #define BATCH_MAX   64	  /* copies in one call */
+#define PAGE	    4096u /* or a part of one, where pages are larger */
 
 struct rxe_mem_queue {
 	pthread_mutex_t lock;
@@ -265,58 +266,109 @@ static void take_batch(struct rxe_mem *m, struct batch *b)
 		m->tail = &m->head;
 }
 
+/* Under the lock: what rxe_mem_kill() gave up is not ours, and no more of it is written. */
+static bool given_up(struct rxe_mem *m)
+{
+	bool dead;
+
+	pthread_mutex_lock(&m->lock);
+	dead = m->dead;
+	pthread_mutex_unlock(&m->lock);
+	return dead;
+}
+
+/* 0: the address space is gone (exec, exit); short: an unmapped page. */
+static int read_client(const struct rxe_mem *m, void *buf, uint32_t len, uint64_t addr)
+{
+	ssize_t n;
+
+	do {
+		n = pread(m->memfd, buf, len, (off_t)addr);
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)len ? 0 : -EFAULT;
+}
+
+/*
+ * Page by page, since a page that never comes stops here: when it comes after
+ * all, long after the copy was given up, the client may use the next one for
+ * something else. That page itself is written then: a call that has begun
+ * cannot be called back.
+ */
+static int write_client(struct rxe_mem *m, const uint8_t *buf, uint32_t len, uint64_t addr)
+{
+	while (len) {
+		uint32_t part = PAGE - addr % PAGE;
+		ssize_t n;
+
+		if (part > len)
+			part = len;
+		if (given_up(m))
+			return -EFAULT;
+		n = pwrite(m->memfd, buf, part, (off_t)addr);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != (ssize_t)part)
+			return -EFAULT;
+		buf += part;
+		addr += part;
+		len -= part;
+	}
+	return 0;
+}
+
 /*
  * The mem fd ignores page protections, which may have changed since the region
  * was registered: the mapping is asked each time.
  */
-static int move(const struct rxe_mem *m, void *buf, uint32_t len, uint64_t addr, bool to_client)
+static int move(struct rxe_mem *m, void *buf, uint32_t len, uint64_t addr, bool to_client)
 {
-	ssize_t n;
-
 	if (rxe_mapping_check_again(m->mapsfd, addr, len, to_client))
 		return -EFAULT;
-	do {
-		n = to_client ? pwrite(m->memfd, buf, len, (off_t)addr)
-			      : pread(m->memfd, buf, len, (off_t)addr);
-	} while (n < 0 && errno == EINTR);
-	/* 0: the address space is gone (exec, exit); short: an unmapped page. */
-	return n == (ssize_t)len ? 0 : -EFAULT;
+	return to_client ? write_client(m, buf, len, addr) : read_client(m, buf, len, addr);
 }
 
 /*
  * One atomic at a time, in the whole daemon: two regions, also of two clients,
  * may be the same memory under different addresses. The page is touched before,
- * so that one which never comes is met without the turn; a client that is
- * killed loses it at once, and its late write finds an address space that no
- * QP reaches any more.
+ * so that one which never comes is met without the turn. A client that is
+ * killed loses its turn at once and gets none any more. What stays: the kill
+ * may come while the write itself is under way, and then that one write, of 8
+ * bytes, can still land, also in the middle of another client's atomic on the
+ * same memory. (Holding the others until it is done would let one client block
+ * all.)
  */
 static pthread_mutex_t atomic_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t atomic_free = PTHREAD_COND_INITIALIZER;
 static const struct rxe_mem *atomic_owner;
 
-static void atomic_enter(struct rxe_mem *m)
+/* False: given up, before or while it waited. */
+static bool atomic_enter(struct rxe_mem *m)
 {
+	bool dead;
+
 	/* Waiting for others is not blocking: no deadline. */
 	__atomic_store_n(&m->since, 0, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&atomic_lock);
-	while (atomic_owner)
+	while (!(dead = given_up(m)) && atomic_owner)
 		pthread_cond_wait(&atomic_free, &atomic_lock);
-	atomic_owner = m;
+	if (!dead)
+		atomic_owner = m;
 	pthread_mutex_unlock(&atomic_lock);
 	__atomic_store_n(&m->since, rxe_now_ns(), __ATOMIC_RELAXED);
+	return !dead;
 }
 
 static void atomic_leave(const struct rxe_mem *m)
 {
 	pthread_mutex_lock(&atomic_lock);
-	if (atomic_owner == m) {
+	if (atomic_owner == m)
 		atomic_owner = NULL;
-		pthread_cond_broadcast(&atomic_free);
-	}
+	pthread_cond_broadcast(&atomic_free); /* or m is killed, and waits itself */
 	pthread_mutex_unlock(&atomic_lock);
 }
 
-static int read_modify_write(const struct rxe_mem *m, struct job *j)
+/* The write looks once more whether m was given up, and so lost its turn. */
+static int read_modify_write(struct rxe_mem *m, struct job *j)
 {
 	uint64_t old, new;
 	int err;
@@ -343,7 +395,8 @@ static int do_atomic(struct rxe_mem *m, struct job *j)
 
 	if (err)
 		return err;
-	atomic_enter(m);
+	if (!atomic_enter(m))
+		return -EFAULT;
 	err = read_modify_write(m, j);
 	atomic_leave(m);
 	return err;
@@ -362,7 +415,10 @@ static int do_job(struct rxe_mem *m, struct job *j, uint8_t *bounce)
 	return err;
 }
 
-/* In one call; one by one when that fails, so that each gets its own status. */
+/*
+ * In one go; one by one when that fails, so that each gets its own status. Of
+ * a batch that was given up no status is looked at.
+ */
 static void do_batch(struct rxe_mem *m, struct batch *b)
 {
 	struct job *first = &b->job[0];
@@ -372,7 +428,7 @@ static void do_batch(struct rxe_mem *m, struct batch *b)
 		return;
 	if (b->n > 1 && !move(m, bounce, b->total, first->addr[0], first->kind == RXE_COPY_WRITE))
 		return;
-	for (unsigned int i = 0; i < b->n; i++) {
+	for (unsigned int i = 0; i < b->n && !given_up(m); i++) {
 		b->job[i].status = do_job(m, &b->job[i], bounce);
 		bounce += b->job[i].total;
 	}

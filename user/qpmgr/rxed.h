@@ -159,8 +159,11 @@ void rxe_route_get(struct rxe_route *r); /* any thread */
 void rxe_route_put(struct rxe_route *r); /* any thread */
 
 /* ---- worker.c -------------------------------------------------------------- */
-/* Every worker takes the device's datapath up, or lets go of it. Blocks. */
-void rxe_workers_attach(struct rxe_dev *dev);
+/*
+ * Every worker takes the device's datapath up, or lets go of it. Blocks. -ENOMEM
+ * or epoll_ctl()'s error: none has it.
+ */
+int rxe_workers_attach(struct rxe_dev *dev);
 void rxe_workers_detach(struct rxe_dev *dev);
 /* The datapath of dev has new queues (dp_ops->new_queues): every worker serves them. */
 void rxe_workers_attach_queues(struct rxe_dev *dev);

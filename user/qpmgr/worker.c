@@ -313,35 +313,43 @@ void rxe_worker_db_del(struct rxe_worker *w, struct rxe_doorbell *db)
 
 /* ---- devices ------------------------------------------------------------------ */
 
-/* Those that are not watched yet. */
-static void watch_sockets(struct rxe_worker *w, struct attached *a)
+/* Those that are not watched yet. -errno: the last that could not be. */
+static int watch_sockets(struct rxe_worker *w, struct attached *a)
 {
 	struct rxe_dev *dev = a->dev;
-	int n = dev->dp_ops->pollfds(dev->dp, w->index, a->pfd, MAX_POLLFDS);
+	int n = dev->dp_ops->pollfds(dev->dp, w->index, a->pfd, MAX_POLLFDS), err = 0;
 
 	for (; a->npfd < n; a->npfd++) {
 		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
 
-		if (epoll_ctl(w->epfd, EPOLL_CTL_ADD, a->pfd[a->npfd].fd, &ev))
+		if (epoll_ctl(w->epfd, EPOLL_CTL_ADD, a->pfd[a->npfd].fd, &ev)) {
+			err = -errno;
 			log_err("watching a socket of device %s on worker %u: %s", dev->name,
 				w->index, strerror(errno));
+		}
 	}
+	return err;
 }
+
+struct attach {
+	struct rxe_dev *dev;
+	int err;
+};
 
 static void attach_dev(struct rxe_worker *w, void *arg)
 {
-	struct rxe_dev *dev = arg;
+	struct attach *call = arg;
 	struct attached *devs = realloc(w->devs, (w->ndevs + 1) * sizeof(*devs)), *a;
 
 	if (!devs) {
-		log_err("attaching device %s to worker %u: out of memory", dev->name, w->index);
+		call->err = -ENOMEM;
 		return;
 	}
 	w->devs = devs;
 	a = &devs[w->ndevs++];
-	a->dev = dev;
+	a->dev = call->dev;
 	a->npfd = 0;
-	watch_sockets(w, a);
+	call->err = watch_sockets(w, a);
 }
 
 static void attach_queues(struct rxe_worker *w, void *arg)
@@ -368,10 +376,15 @@ static void detach_dev(struct rxe_worker *w, void *arg)
 	}
 }
 
-void rxe_workers_attach(struct rxe_dev *dev)
+int rxe_workers_attach(struct rxe_dev *dev)
 {
-	for (uint32_t i = 0; i < rxed.nr_workers; i++)
-		rxe_worker_call(rxed.workers[i], attach_dev, dev);
+	struct attach call = {.dev = dev};
+
+	for (uint32_t i = 0; i < rxed.nr_workers && !call.err; i++)
+		rxe_worker_call(rxed.workers[i], attach_dev, &call);
+	if (call.err)
+		rxe_workers_detach(dev);
+	return call.err;
 }
 
 void rxe_workers_attach_queues(struct rxe_dev *dev)

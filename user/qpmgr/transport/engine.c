@@ -105,22 +105,20 @@ static struct rxe_stats *find_stats(const struct rxe_engine *e, const struct rxe
 	return NULL;
 }
 
-/* More devices than slots, or no memory: their counts share the last slot. */
 struct rxe_stats *rxe_engine_stats(struct rxe_engine *e, const struct rxe_hca *hca)
 {
-	static struct rxe_stats overflow;
 	int slot = -1;
 	struct rxe_stats *s = find_stats(e, hca, &slot);
 
 	if (s)
 		return s;
 	if (slot < 0)
-		return &overflow;
+		return &e->overflow;
 	s = e->stats[slot];
 	if (!s)
 		s = calloc(1, sizeof(*s));
 	if (!s)
-		return &overflow;
+		return &e->overflow;
 	for (int i = 0; i < RXE_HW_COUNT; i++)
 		__atomic_store_n(&s->count[i], 0, __ATOMIC_RELAXED);
 	s->unflushed = false;

@@ -35,10 +35,15 @@ struct rxe_engine {
 	struct rxe_rwqe_list free_rwqes;
 	uint32_t nr_free_ops, nr_free_rwqes;
 	struct rxe_stats *stats[RXE_MAX_HCAS]; /* entries are read by any thread */
+	struct rxe_stats overflow;	       /* counts of devices that got no entry */
 	uint32_t gsi_psn;
 };
 
-/* The engine's counters of hca, made at first use. Never NULL. */
+/*
+ * The engine's counters of hca, made at first use. Never NULL: with more devices
+ * than RXE_MAX_HCAS, or no memory, it is one that such devices share and that
+ * nobody reads. The engine's thread.
+ */
 struct rxe_stats *rxe_engine_stats(struct rxe_engine *e, const struct rxe_hca *hca);
 static inline void rxe_stat_add(struct rxe_stats *s, enum rxe_hw_counter c, uint64_t n)
 {

@@ -337,10 +337,13 @@ enum rxe_fault rxe_read_rx(struct rxe_qp *qp, const struct rxe_pkt *pkt,
 
 /* ---- duplicates ------------------------------------------------------------------------ */
 
+/* The newest: an older one may have had the same PSN, once around. */
 static struct rxe_rd_res *find_resource(struct rxe_qp *qp, uint32_t psn)
 {
-	for (uint32_t i = 0; i < qp->resp.nr_res; i++) {
-		struct rxe_rd_res *res = &qp->resp.res[i];
+	uint32_t nr = qp->resp.nr_res;
+
+	for (uint32_t i = 1; i <= nr; i++) {
+		struct rxe_rd_res *res = &qp->resp.res[(qp->resp.next_res + nr - i) % nr];
 
 		if (res->kind && rxe_psn_diff(psn, res->first_psn) >= 0 &&
 		    rxe_psn_diff(psn, res->last_psn) <= 0)

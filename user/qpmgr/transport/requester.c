@@ -37,6 +37,15 @@ static int make_window(struct rxe_qp *qp)
 	return 0;
 }
 
+/* A WQE waits in the ring, and the private window has a place for it. */
+static bool may_fetch(const struct rxe_qp *qp)
+{
+	const struct rxe_requester *req = &qp->req;
+
+	return req->fetch != rxe_ring_producer(&qp->init.sq) &&
+	       (!req->win || req->tail - req->head <= req->win_mask);
+}
+
 struct rxe_swqe *rxe_req_fetch(struct rxe_qp *qp)
 {
 	struct rxe_requester *req = &qp->req;
@@ -48,8 +57,7 @@ struct rxe_swqe *rxe_req_fetch(struct rxe_qp *qp)
 	};
 	struct rxe_swqe **w;
 
-	if (req->fetch == rxe_ring_producer(&qp->init.sq) || (!req->win && make_window(qp)) ||
-	    req->tail - req->head > req->win_mask)
+	if (!may_fetch(qp) || (!req->win && make_window(qp)))
 		return NULL;
 	w = &req->win[req->tail & req->win_mask];
 	if (!*w)
@@ -488,6 +496,8 @@ static enum step step(struct rxe_qp *qp)
 	if (rxe_req_waits(qp) || !window_open(qp))
 		return STEP_WAIT;
 	w = current_wqe(qp);
+	if (!w && may_fetch(qp))
+		return STEP_NO_ROOM; /* memory was short: nobody will ring for it again */
 	if (!w || (!w->started && qp->attr.qp_state != RXE_QPS_RTS) || rxe_req_is_paced(qp))
 		return STEP_WAIT;
 	if (!w->status && (w->wr->flags & RXE_F_LOCAL))

@@ -89,16 +89,16 @@ void *uobj_first(struct uctx *ctx, enum uobj_kind kind)
 
 /* ---- doorbells ----------------------------------------------------------------- */
 
-struct db_call {
+struct db_add {
 	struct uctx *ctx;
 	int err;
 };
 
 static void db_add(struct rxe_worker *w, void *arg)
 {
-	struct db_call *c = arg;
+	struct db_add *add = arg;
 
-	c->err = rxe_worker_db_add(w, &c->ctx->doorbells[rxe_worker_index(w)]);
+	add->err = rxe_worker_db_add(w, &add->ctx->doorbells[rxe_worker_index(w)]);
 }
 
 static void db_del(struct rxe_worker *w, void *arg)
@@ -108,11 +108,25 @@ static void db_del(struct rxe_worker *w, void *arg)
 	rxe_worker_db_del(w, &ctx->doorbells[rxe_worker_index(w)]);
 }
 
+/* All workers watch theirs, or none: one that does not hears no ring. */
+static int watch_doorbells(struct uctx *ctx)
+{
+	struct db_add add = {.ctx = ctx};
+	uint32_t n = 0;
+
+	while (n < rxed.nr_workers && !add.err)
+		rxe_worker_call(rxed.workers[n++], db_add, &add);
+	if (!add.err)
+		return 0;
+	log_err("watching a doorbell of process %d on worker %u: %s; its device is not opened",
+		ctx->peer->pid, n - 1, strerror(-add.err));
+	for (n--; n > 0; n--)
+		rxe_worker_call(rxed.workers[n - 1], db_del, ctx);
+	return add.err;
+}
+
 static int doorbells_open(struct uctx *ctx)
 {
-	struct db_call call = {.ctx = ctx};
-	uint32_t added = 0;
-
 	ctx->db_mem = ushm_new(ctx, (size_t)rxed.nr_workers * RXE_DOORBELL_STRIDE);
 	ctx->doorbells = calloc(rxed.nr_workers, sizeof(*ctx->doorbells));
 	if (!ctx->db_mem || !ctx->doorbells)
@@ -129,14 +143,7 @@ static int doorbells_open(struct uctx *ctx)
 			return -ENOMEM;
 	}
 	memset(ctx->doorbells[0].page->worker, RXE_DOORBELL_CLOSED, RXE_DOORBELL_SLOTS);
-	for (; added < rxed.nr_workers; added++) {
-		rxe_worker_call(rxed.workers[added], db_add, &call);
-		if (call.err)
-			break;
-	}
-	while (call.err && added--)
-		rxe_worker_call(rxed.workers[added], db_del, ctx);
-	return call.err;
+	return watch_doorbells(ctx);
 }
 
 static void doorbells_close(struct uctx *ctx, bool added)
