@@ -11,7 +11,10 @@
  * A command fd (/dev/infiniband/uverbsN) IS such a socket, so the kernel ends
  * the context exactly when the last copy of it is closed. A forked child that
  * uses its parent's socket sends a socket of its own with RXE_IPC_F_REPLY_FD
- * (the last descriptor of the message) and gets the reply there.
+ * (the last descriptor of the message) and gets the reply there. It is one of a
+ * SEQPACKET pair made by a process of the connection's user; any other socket is
+ * closed and the request not carried out. A request with more descriptors than
+ * it takes is answered -EINVAL.
  */
 #ifndef RXE_IPC_H
 #define RXE_IPC_H

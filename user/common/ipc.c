@@ -14,7 +14,7 @@
 
 union ipc_control {
 	struct cmsghdr align;
-	char space[CMSG_SPACE(sizeof(int) * RXE_IPC_MAX_FDS)];
+	char space[CMSG_SPACE(sizeof(int) * RXE_IPC_RECV_FDS)];
 };
 
 static int socket_address(const char *rundir, struct sockaddr_un *addr)
@@ -132,8 +132,14 @@ static void take_fds(struct msghdr *mh, struct rxe_ipc_msg *msg)
 
 void rxe_ipc_close_fds(struct rxe_ipc_msg *msg, unsigned int from)
 {
-	for (unsigned int i = from; i < msg->nr_fds; i++)
-		close(msg->fds[i]);
+	for (unsigned int i = from; i < msg->nr_fds; i++) {
+		if (msg->fds[i] < 0)
+			continue;
+		if (msg->close_fd)
+			msg->close_fd(msg->fds[i]);
+		else
+			close(msg->fds[i]);
+	}
 	if (msg->nr_fds > from)
 		msg->nr_fds = from;
 }
@@ -162,7 +168,7 @@ int rxe_ipc_recv(int sock, struct rxe_ipc_msg *msg, int flags)
 		err = -EPROTO;
 	else if (mh.msg_flags & MSG_TRUNC)
 		err = -EMSGSIZE;
-	else if (msg->hdr.len != n - sizeof(msg->hdr))
+	else if (msg->hdr.len != n - sizeof(msg->hdr) || msg->nr_fds > RXE_IPC_MAX_FDS)
 		err = -EPROTO;
 	else if (mh.msg_flags & MSG_CTRUNC)
 		err = -EMFILE; /* or more of them than anybody sends */

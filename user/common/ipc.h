@@ -13,16 +13,23 @@
 /* Most pieces that one message may be gathered from. */
 #define RXE_IPC_MAX_IOV 160
 
+/* Most descriptors that one message can carry (the kernel's SCM_MAX_FD). */
+#define RXE_IPC_RECV_FDS 253
+
 /*
  * A received message. The caller provides buf and size, and owns the
- * descriptors after a successful receive (they are O_CLOEXEC).
+ * descriptors after a successful receive (they are O_CLOEXEC). There is room for
+ * all that a sender can put into it, so that the kernel closes none on the way:
+ * a close may take as long as the file's owner likes. close_fd, when not NULL,
+ * closes in place of close().
  */
 struct rxe_ipc_msg {
 	struct rxe_ipc_hdr hdr;
 	void *buf;
 	size_t size;
-	int fds[RXE_IPC_MAX_FDS];
+	int fds[RXE_IPC_RECV_FDS];
 	unsigned int nr_fds;
+	void (*close_fd)(int fd);
 };
 
 /*
@@ -48,7 +55,8 @@ int rxe_ipc_send(int sock, struct rxe_ipc_hdr hdr, const struct iovec *iov, unsi
 /*
  * Receives one message and checks its frame. Returns 0 or a negative errno:
  * -ECONNRESET at the end of the stream, -EAGAIN as above, -EPROTO for a
- * message that is not framed as ipc.h says, -EMSGSIZE for one larger than
+ * message that is not framed as ipc.h says or has more than RXE_IPC_MAX_FDS
+ * descriptors, -EMSGSIZE for one larger than
  * msg->size. On failure no descriptor is left open.
  */
 int rxe_ipc_recv(int sock, struct rxe_ipc_msg *msg, int flags);
@@ -58,7 +66,7 @@ int rxe_ipc_send_wait(int sock, struct rxe_ipc_hdr hdr, const struct iovec *iov,
 		      unsigned int nr_iov, const int *fds, unsigned int nr_fds);
 int rxe_ipc_recv_wait(int sock, struct rxe_ipc_msg *msg);
 
-/* Closes the descriptors of msg from index `from` on. */
+/* Closes the descriptors of msg from index `from` on; those below 0 are taken. */
 void rxe_ipc_close_fds(struct rxe_ipc_msg *msg, unsigned int from);
 
 /*

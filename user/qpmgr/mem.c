@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/iov.h"
+#include "disposal.h"
 #include "log.h"
 #include "loop.h"
 #include "mapping.h"
@@ -90,10 +91,8 @@ int rxe_mem_new(int memfd, int mapsfd, struct rxe_mem **out)
 	*out = m;
 	return 0;
 fail:
-	if (memfd >= 0)
-		close(memfd);
-	if (mapsfd >= 0)
-		close(mapsfd);
+	rxe_dispose_fd(memfd);
+	rxe_dispose_fd(mapsfd);
 	return err;
 }
 
@@ -112,8 +111,8 @@ void rxe_mem_put(struct rxe_mem *m)
 	}
 	TAILQ_REMOVE(&all_mems, m, link);
 	pthread_mutex_unlock(&all_lock);
-	close(m->memfd);
-	close(m->mapsfd);
+	rxe_dispose_fd(m->memfd);
+	rxe_dispose_fd(m->mapsfd);
 	pthread_mutex_destroy(&m->lock);
 	pthread_cond_destroy(&m->work);
 	free(m);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <linux/nsfs.h>
+#include "disposal.h"
 #include "log.h"
 #include "netns.h"
 
@@ -78,7 +79,7 @@ int rxe_netns_from_fd(int fd, struct rxe_netns **out)
 	return 0;
 
 out_close:
-	close(fd);
+	rxe_dispose_fd(fd);
 	return err;
 }
 

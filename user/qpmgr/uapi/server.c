@@ -18,6 +18,7 @@
 
 #include "common/ipc.h"
 #include "common/param_table.h"
+#include "disposal.h"
 #include "log.h"
 #include "netns.h"
 #include "rxe/bpf_abi.h"
@@ -146,7 +147,7 @@ static void conn_free(struct conn *c)
 {
 	TAILQ_REMOVE(&the_server()->conns, c, link);
 	drop_queue(c);
-	close(c->watch.fd);
+	rxe_dispose_fd(c->watch.fd);
 	if (c->peer) {
 		rxe_peer_release(c->peer);
 		free(c->peer);
@@ -156,8 +157,7 @@ static void conn_free(struct conn *c)
 
 static void request_done(struct conn *c)
 {
-	if (c->reply_fd >= 0)
-		close(c->reply_fd);
+	rxe_dispose_fd(c->reply_fd);
 	c->reply_fd = -1;
 	c->busy = false;
 	if (c->closed && !c->held)
@@ -461,21 +461,53 @@ static int (*const requests[])(struct conn *c, struct rxe_ipc_msg *m) = {
 	[RXE_IPC_PARAM_OPEN] = req_param_open,
 };
 
+/* Most descriptors of each request, but for the one to answer on. */
+static const uint8_t takes_fds[sizeof(requests) / sizeof(requests[0])] = {
+	[RXE_IPC_OPEN] = 2,
+	[RXE_IPC_NETLINK] = 1,
+};
+
+/*
+ * What is sent on a socket bears rxed's credentials, so it must be what the
+ * library makes: one of a pair that the client itself created.
+ */
+static bool own_socket(const struct conn *c, int fd)
+{
+	int domain, type;
+	socklen_t len = sizeof(int), cred_len = sizeof(struct ucred);
+	struct ucred cred;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) && domain == AF_UNIX &&
+	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) && type == SOCK_SEQPACKET &&
+	       !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &cred_len) &&
+	       cred.uid == c->peer->uid;
+}
+
+static int run(struct conn *c, struct rxe_ipc_msg *m)
+{
+	if (m->hdr.flags & RXE_IPC_F_REPLY_FD) {
+		if (!m->nr_fds)
+			return -EINVAL;
+		/* Unanswered: on the connection its owner may wait for something else. */
+		if (!own_socket(c, m->fds[m->nr_fds - 1]))
+			return 1;
+		c->reply_fd = m->fds[--m->nr_fds];
+	}
+	if (m->hdr.type >= sizeof(requests) / sizeof(requests[0]) || !requests[m->hdr.type])
+		return -EOPNOTSUPP;
+	return m->nr_fds > takes_fds[m->hdr.type] ? -EINVAL : requests[m->hdr.type](c, m);
+}
+
 static void handle(struct conn *c, struct rxe_ipc_msg *m)
 {
-	int ret = -EOPNOTSUPP;
+	int ret;
 
 	c->busy = true;
 	c->type = m->hdr.type;
 	c->reply_fd = -1;
-	if (m->hdr.flags & RXE_IPC_F_REPLY_FD && m->nr_fds) {
-		c->reply_fd = m->fds[--m->nr_fds];
-		m->fds[m->nr_fds] = -1;
-	}
 	/* Quiet while it waits; a hang-up is heard all the same. */
 	rxe_loop_mod(rxed.loop, &c->watch, 0);
-	if (m->hdr.type < sizeof(requests) / sizeof(requests[0]) && requests[m->hdr.type])
-		ret = requests[m->hdr.type](c, m);
+	ret = run(c, m);
 	if (ret != -EINPROGRESS) {
 		if (ret != 1)
 			send_reply(c, ret, 0, NULL, 0, NULL, 0);
@@ -487,7 +519,9 @@ static void handle(struct conn *c, struct rxe_ipc_msg *m)
 static void conn_cb(struct rxe_watch *w, uint32_t events)
 {
 	struct conn *c = caa_container_of(w, struct conn, watch);
-	struct rxe_ipc_msg m = {.buf = the_server()->buf, .size = sizeof(the_server()->buf)};
+	struct rxe_ipc_msg m = {.buf = the_server()->buf,
+				.size = sizeof(the_server()->buf),
+				.close_fd = rxe_dispose_fd};
 	bool closed;
 	int err;
 
@@ -527,7 +561,7 @@ static void refuse(int fd, int status)
 	if (status == -EMFILE)
 		h.status = -ENFILE; /* the client has descriptors enough */
 	rxe_ipc_send(fd, h, NULL, 0, NULL, 0, MSG_DONTWAIT);
-	close(fd);
+	rxe_dispose_fd(fd);
 }
 
 static void note_full(struct rxe_server *s, int err)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "disposal.h"
 #include "log.h"
 #include "uapi/server.h"
 #include "uapi/ucma.h"
@@ -177,8 +178,8 @@ int uctx_open(struct rxe_dev *dev, struct rxe_peer *peer, int memfd, int mapsfd,
 	int err;
 
 	if (!ctx) {
-		close(memfd);
-		close(mapsfd);
+		rxe_dispose_fd(memfd);
+		rxe_dispose_fd(mapsfd);
 		return -ENOMEM;
 	}
 	TAILQ_INIT(&ctx->shms);
