@@ -3,6 +3,7 @@
 # Each tests/unit/NAME.c below links the objects named beside it.
 
 unit_idmap_OBJ  := user/qpmgr/idmap.c
+unit_disposal_OBJ := user/qpmgr/disposal.c user/qpmgr/log.c
 unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/disposal.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_event_OBJ  := user/qpmgr/uapi/event.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_uioctl_OBJ := user/qpmgr/uapi/uverbs_ioctl.c
@@ -11,9 +12,9 @@ unit_doorbell_OBJ := user/qpmgr/doorbell.c
 unit_detached_OBJ := user/qpmgr/detached.c
 unit_relay_OBJ := user/qpmgr/relay.c user/qpmgr/detached.c
 unit_worker_OBJ := user/qpmgr/worker.c user/qpmgr/doorbell.c user/qpmgr/relay.c user/qpmgr/detached.c \
-	user/qpmgr/mem.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c $(TRANSPORT_SRC)
+	user/qpmgr/mem.c user/qpmgr/disposal.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c \
+	$(TRANSPORT_SRC)
 DAEMON_UNITS := disposal idmap mem event uioctl loop doorbell detached relay worker
-unit_disposal_OBJ := user/qpmgr/disposal.c user/qpmgr/log.c
 
 define daemon_unit
 $(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))
