@@ -79,12 +79,15 @@ static void enter_stage(int n)
 /* Wants the mmap lock for itself, so that later readers wait behind it. */
 static void *map_for_ever(void *arg)
 {
+	struct timespec tick = {0, 1000000};
+
 	await_stage(1);
 	for (;;) {
 		void *p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		CHECK(p != MAP_FAILED);
 		munmap(p, PAGE);
+		nanosleep(&tick, NULL);
 	}
 	return arg;
 }

@@ -90,13 +90,13 @@ rounds() {
 	verbs 1 timeout 60 "$FAULT_BIN/fault_client" $DEV "$GID" rounds 2 | sed -n 's/^rounds //p'
 }
 measure_alone() { ALONE=$(rounds); }
-# keeps_throughput: a quarter at least of what a client had without the faulty one
-# (the machine may be busy with other things).
+# keeps_throughput: a tenth at least of what a client had without the faulty one. Who
+# is held up has none; the machine may be busy with other things.
 keeps_throughput() {
 	local got
 	got=$(rounds)
 	echo "rounds beside it: $got, alone: $ALONE"
-	[ "${got:-0}" -gt 0 ] && [ "$got" -ge $((ALONE / 4)) ]
+	[ "${got:-0}" -gt 0 ] && [ "$got" -ge $((ALONE / 10)) ]
 }
 
 # checks DESCRIPTION COMMAND...: as check, for a COMMAND that may find something
