@@ -163,16 +163,32 @@ static bool capable(const struct process *p, int cap, const struct rxe_netns *ns
 	return p->caps >> cap & 1 && userns_covers(&p->userns, rxe_netns_fd(ns));
 }
 
+static const char *remedy(int err)
+{
+	switch (err) {
+	case EPERM:
+	case EACCES:
+		return "rxed needs CAP_NET_ADMIN there: run it as root";
+	case EMFILE:
+		return "start rxed with a larger `ulimit -n`";
+	case ENFILE:
+		return "raise the sysctl fs.file-max";
+	default:
+		return "the client is turned away";
+	}
+}
+
 static int peer_netns(int sock, struct rxe_netns **out)
 {
 	int fd = ioctl(sock, SIOCGSKNS);
 
 	if (fd < 0) {
+		static uint64_t next_log;
 		int err = -errno;
 
-		log_err("asking for a client's network namespace: %s; rxed needs CAP_NET_ADMIN "
-			"there: run it as root",
-			strerror(-err));
+		if (log_seldom(&next_log))
+			log_err("asking for a client's network namespace: %s; %s", strerror(-err),
+				remedy(-err));
 		return err;
 	}
 	return rxe_netns_from_fd(fd, out);

@@ -7,6 +7,7 @@
 #include "uapi/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,13 @@
 #include "uapi/uverbs.h"
 
 #define BACKLOG 128
+/*
+ * So that no user takes the descriptors of all: a connection that opened a
+ * device holds about six of rxed's, and this many still leave most of them
+ * (524288 is the usual hard limit). A job of 1000 processes needs about 3000.
+ * Root, who can stop rxed anyway, is not counted.
+ */
+#define MAX_CONNS_OF_USER 4096
 
 /* A reply that did not fit: the client reads slower than we answer. */
 struct queued {
@@ -38,6 +46,7 @@ struct conn {
 	TAILQ_ENTRY(conn) link;
 	struct rxe_watch watch;
 	struct rxe_peer *peer; /* the context's once there is one */
+	uid_t uid;
 	struct uctx *ctx;
 	struct ucma_file *cm;
 	bool busy;		  /* a request is being answered */
@@ -50,6 +59,7 @@ struct conn {
 
 struct rxe_server {
 	struct rxe_watch listen;
+	int spare; /* given up to accept, and close, a client when there is no descriptor */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	TAILQ_HEAD(, conn) conns;
 	uint8_t buf[RXE_IPC_MAX_LEN]; /* the request being read */
@@ -427,31 +437,95 @@ static void conn_cb(struct rxe_watch *w, uint32_t events)
 		conn_close(c);
 }
 
-static void accept_cb(struct rxe_watch *w, uint32_t events)
+/*
+ * The listener stays ready as long as somebody waits in it: he is taken out of
+ * it, by the spare descriptor, and sent away.
+ */
+static void turn_away(int listener, int why)
 {
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err;
+	static uint64_t next_log;
+	int fd;
+
+	if (log_seldom(&next_log))
+		log_err("accepting a client: %s; it is turned away%s", strerror(why),
+			why == EMFILE	? ": start rxed with a larger `ulimit -n`"
+			: why == ENFILE ? ": raise the sysctl fs.file-max"
+					: "");
+	if (the_server()->spare < 0)
+		return;
+	close(the_server()->spare);
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd >= 0)
+		close(fd);
+	the_server()->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static int new_client(int listener)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+		turn_away(listener, errno);
+	return fd;
+}
+
+/* May one more client of this user come? */
+static bool has_room_for(uid_t uid)
+{
+	static uint64_t next_log;
+	unsigned int n = 0;
 	struct conn *c;
 
-	(void)events;
-	if (fd < 0) {
-		if (errno != EAGAIN && errno != ECONNABORTED)
-			log_err("accepting a client: %s", strerror(errno));
-		return;
-	}
-	c = calloc(1, sizeof(*c));
-	if (c)
-		c->peer = calloc(1, sizeof(*c->peer));
-	if (!c || !c->peer) {
+	if (!uid)
+		return true;
+	TAILQ_FOREACH (c, &the_server()->conns, link)
+		n += c->uid == uid;
+	if (n < MAX_CONNS_OF_USER)
+		return true;
+	if (log_seldom(&next_log))
+		log_warn("accepting a client: user %u has %u connections already, the most that "
+			 "one may have; it is turned away",
+			 uid, n);
+	return false;
+}
+
+static struct conn *conn_new(int fd, uid_t uid)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->peer = calloc(1, sizeof(*c->peer));
+	if (!c->peer) {
 		free(c);
-		close(fd);
-		return;
+		return NULL;
 	}
+	c->uid = uid;
 	c->watch.fd = fd;
 	c->watch.cb = conn_cb;
 	c->watch.events = EPOLLIN;
 	c->reply_fd = -1;
 	TAILQ_INIT(&c->out);
 	TAILQ_INSERT_TAIL(&the_server()->conns, c, link);
+	return c;
+}
+
+static void accept_cb(struct rxe_watch *w, uint32_t events)
+{
+	int fd = new_client(w->fd), err;
+	struct conn *c = NULL;
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	(void)events;
+	if (fd < 0)
+		return;
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) && has_room_for(cred.uid))
+		c = conn_new(fd, cred.uid);
+	if (!c) {
+		close(fd);
+		return;
+	}
 	err = rxe_peer_from_socket(fd, c->peer);
 	if (err) {
 		log_debug("a client left before it was known: %s", strerror(-err));
@@ -491,6 +565,7 @@ int rxe_server_start(const char *rundir, struct rxe_server **out, char *err, siz
 	if (!s)
 		return -ENOMEM;
 	TAILQ_INIT(&s->conns);
+	s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	snprintf(s->path, sizeof(s->path), "%s/" RXE_SOCKET_NAME, rundir);
 	unlink(s->path); /* of a dead one: nobody answered */
 	s->listen.fd = rxe_ipc_listen(rundir, BACKLOG);
@@ -500,6 +575,7 @@ int rxe_server_start(const char *rundir, struct rxe_server **out, char *err, siz
 		int ret = s->listen.fd;
 
 		snprintf(err, errlen, "listening on %s: %s", s->path, strerror(-ret));
+		close(s->spare);
 		free(s);
 		return ret;
 	}
@@ -514,6 +590,7 @@ void rxe_server_stop(struct rxe_server *s)
 
 	rxe_loop_del(rxed.loop, &s->listen);
 	close(s->listen.fd);
+	close(s->spare);
 	unlink(s->path);
 	for (c = TAILQ_FIRST(&s->conns); c; c = next) {
 		next = TAILQ_NEXT(c, link);
