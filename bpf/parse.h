@@ -22,6 +22,7 @@
 #include "opcodes.h"
 
 #define VLAN_HLEN	 4
+#define VLAN_VID_MASK	 0xfff	/* 0: a priority tag only, no VLAN */
 #define IPV4_FRAG_FIELDS 0x3fff /* MF and the offset */
 #define IPPROTO_HIP	 139
 #define IPPROTO_SHIM6	 140
@@ -35,6 +36,7 @@ struct rxe_frame {
 	__u16 bth_off;
 	__u16 udp_len;	/* UDP header to the end of the ICRC */
 	__u16 l4_claim; /* the same by the IP header */
+	__u16 vid;	/* of the tag; 0: none, or only a priority */
 	__u8 dmac[ETH_ALEN];
 	__u8 smac[ETH_ALEN];
 	__u8 v6;
@@ -112,7 +114,7 @@ static __always_inline enum rxe_bpf_counter parse_ipv6(void *l3, void *end, stru
 /*
  * Fill @f, zero at entry, from the frame [data, end). RXE_CNT_STEERED: it is
  * a RoCEv2 frame; else the PASS_* counter that says what it is; the MACs,
- * l3_off and v6 are set in any IP frame.
+ * vid, l3_off and v6 are set in any IP frame.
  */
 static __always_inline enum rxe_bpf_counter rxe_parse(void *data, void *end, struct rxe_frame *f)
 {
@@ -129,6 +131,7 @@ static __always_inline enum rxe_bpf_counter rxe_parse(void *data, void *end, str
 	__builtin_memcpy(f->smac, eth->h_source, ETH_ALEN);
 	proto = eth->h_proto;
 	if (proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD)) {
+		f->vid = bpf_ntohs(((__be16 *)l3)[0]) & VLAN_VID_MASK;
 		proto = ((__be16 *)l3)[1];
 		l3 += VLAN_HLEN;
 	}

@@ -108,6 +108,12 @@ static __always_inline bool from_local_stack(struct __sk_buff *skb, const struct
 	return !cfg || mac_is_zero(cfg->mac) || mac_equal(cfg->mac, f->smac);
 }
 
+/* Of a VLAN netdev above us, which has a guard of its own if it has a device. */
+static __always_inline bool of_vlan(const struct __sk_buff *skb, const struct rxe_frame *f)
+{
+	return (skb->vlan_present ? skb->vlan_tci & VLAN_VID_MASK : f->vid) != 0;
+}
+
 SEC("tc")
 int rxe_tc_ingress(struct __sk_buff *skb)
 {
@@ -122,7 +128,7 @@ int rxe_tc_egress(struct __sk_buff *skb)
 {
 	struct rxe_frame f = {};
 
-	if (!to_roce_port(skb, &f)) {
+	if (!to_roce_port(skb, &f) || of_vlan(skb, &f)) {
 		count(RXE_TC_CNT_OUT_OTHER);
 	} else if (skb->mark == RXE_TC_MARK) {
 		count(RXE_TC_CNT_OUT_OWN);

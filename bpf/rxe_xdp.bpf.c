@@ -146,7 +146,8 @@ static __always_inline enum rxe_bpf_counter judge(struct xdp_md *ctx, struct rxe
 	cfg = bpf_map_lookup_elem(&config, &zero);
 	if (!cfg || orphaned(cfg))
 		return RXE_CNT_PASS_ORPHAN;
-	dest = destination(f, cfg);
+	/* Frames of a VLAN are for the netdev, and the device, that is on top of ours. */
+	dest = f->vid ? 0 : destination(f, cfg);
 	if (!dest)
 		return RXE_CNT_PASS_FOREIGN;
 	if (rxe_malformed(f, bpf_xdp_get_buff_len(ctx)))

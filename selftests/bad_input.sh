@@ -27,7 +27,7 @@ need rdma unshare
 make -s -C "$SELFTESTS" B="$BUILD" || skip_all "cannot build the selftests' BPF programs"
 veth_pair
 start_rxed 1 || hosts_failed "rxed does not come up"
-ktap_plan 24
+ktap_plan 36
 
 check "rxed: unknown option" refuses "usage|Usage|option" rxed_once --nosuch
 check "rxed: unknown namespace" refuses "$ID-none" rxed_once --rundir "$WORK/$ID-x" --netns "$ID-none"
@@ -35,6 +35,10 @@ check "rxed: no bpffs: the message has the command" \
 	refuses 'mount -t bpf' without_bpffs
 check "rxed: run directory that cannot be made" \
 	refuses '/proc/nosuch' rxed_once --rundir /proc/nosuch/dir
+long=$WORK/$(printf '%0100d' 0)
+check "rxed: run directory with too long a name" refuses '[0-9]+ bytes' rxed_once --rundir "$long"
+: >"$WORK/$ID-file"
+check "rxed: run directory that is a file" refuses 'not a directory.*choose' rxed_once --rundir "$WORK/$ID-file"
 check "rxed: ordinary user" refuses 'root|CAP_|ermi' \
 	timeout 10 setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILD/rxed" --rundir "$WORK/$ID-y"
 check "rxed: nothing is left" eval "[ ! -e /sys/fs/bpf/$ID-x ] && [ ! -e /sys/fs/bpf/$ID-nobpf ]"
@@ -44,9 +48,16 @@ check "rxe: unknown command" refuses 'nosuch' rxe nosuch
 check "rxe param: unknown name" refuses 'nosuch' rxe param get nosuch
 check "rxe param: out of range" refuses '1\.\.20' rxe param set max_log_cqe 21
 check "rxe param: not a number" refuses 'number' rxe param set max_qp many
+for value in " -18446744073709551610" " 6" "" "-" "4096 " "12x"; do
+	check "rxe param: '$value' is not a number" refuses 'not a number' rxe param set mtu "$value"
+done
+for value in -1 -0 99999999999999999999999; do
+	check "rxe param: $value is out of range" refuses 'range is 0\.\.' rxe param set mtu "$value"
+done
 check "rxe param: no tree" refuses 'rundir|rxed' rxe param --rundir "$WORK/none" get max_qp
 check "rxe stat: no daemon" refuses 'start .*rxed' rxe stat --rundir "$WORK/none"
 check "rxe stat: unknown device" refuses 'nosuch' rxe stat nosuch
+check "rxe run: unknown option" refuses 'usage: rxe run' rxe run --bogus
 check "rxe run: no program" refuses 'usage|Usage|command|CMD' rxe run
 check "rxe run: unknown program" refuses 'nosuchprogram' rxe run -- nosuchprogram
 

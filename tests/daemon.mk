@@ -14,7 +14,9 @@ unit_relay_OBJ := user/qpmgr/relay.c user/qpmgr/detached.c
 unit_worker_OBJ := user/qpmgr/worker.c user/qpmgr/doorbell.c user/qpmgr/relay.c user/qpmgr/detached.c \
 	user/qpmgr/mem.c user/qpmgr/disposal.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c \
 	$(TRANSPORT_SRC)
-DAEMON_UNITS := disposal idmap mem event uioctl loop doorbell detached relay worker
+unit_server_OBJ := user/qpmgr/uapi/server.c user/common/ipc.c user/qpmgr/disposal.c user/qpmgr/log.c \
+	user/qpmgr/loop.c
+DAEMON_UNITS := disposal idmap mem event uioctl loop doorbell detached relay worker server
 
 define daemon_unit
 $(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))
@@ -28,6 +30,8 @@ $(foreach u,$(DAEMON_UNITS),$(eval $(call daemon_unit,$(u))))
 $(B)/tests/unit_mem: LDFLAGS += -Wl,--wrap=pread,--wrap=pwrite
 # The test makes a call fail.
 $(B)/tests/unit_worker: LDFLAGS += -Wl,--wrap=realloc,--wrap=epoll_ctl
+# Of the server only its connections, not what their requests lead to.
+$(B)/tests/unit_server: LDFLAGS += -Wl,--wrap=getsockopt,--wrap=accept4,--unresolved-symbols=ignore-in-object-files -no-pie
 
 .PHONY: check-daemon
 check-daemon: $(DAEMON_UNITS:%=$(B)/tests/unit_%)

@@ -93,7 +93,7 @@ struct rxe_rx_meta {
 	C(PASS_OTHER,	"pass_other",		"pass", "not RoCEv2") \
 	C(PASS_FRAG,	"pass_fragment",	"pass", "IP fragment") \
 	C(PASS_OPTIONS,	"pass_ip_options",	"pass", "IPv4 options or IPv6 extension header") \
-	C(PASS_FOREIGN,	"pass_foreign",		"pass", "RoCEv2, but not to a MAC and IP of this device") \
+	C(PASS_FOREIGN,	"pass_foreign",		"pass", "RoCEv2, but in a VLAN, or not to a MAC and IP of this device") \
 	C(PASS_ORPHAN,	"pass_no_daemon",	"pass", "no live rxed behind this program") \
 	C(DROP_MALFORMED, "drop_malformed",	"drop", "bad lengths, version or opcode") \
 	C(DROP_OWN_SOURCE, "drop_own_source",	"drop", "from an address of this device: forged or reflected") \

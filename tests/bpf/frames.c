@@ -48,7 +48,7 @@ static uint32_t build_ethernet(uint8_t *p, const struct frame_spec *s)
 	memcpy(p + 6, peer_mac, 6);
 	if (s->vlan) {
 		put16(p + 12, 0x8100);
-		put16(p + 14, 0x2005);
+		put16(p + 14, 0x2000); /* a priority, no VLAN */
 		type_off = 16;
 	}
 	put16(p + type_off, s->v6 ? 0x86dd : 0x0800);

@@ -111,6 +111,19 @@ static void guard(void **state)
 	}
 }
 
+/* A netdev of a VLAN above ours has a guard of its own. */
+static void vlans_are_others(void **state)
+{
+	struct __sk_buff skb = {0};
+	struct tc *t = *state;
+
+	for (int v6 = 0; v6 < 2; v6++) {
+		roce_frame(v6, true);
+		put16(f.bytes + 14, 0x2005);
+		expect(t, t->egress, &skb, RXE_TC_CNT_OUT_OTHER, TC_ACT_UNSPEC);
+	}
+}
+
 static void others_go_out(void **state)
 {
 	struct __sk_buff skb = {0};
@@ -197,8 +210,11 @@ static void ingress(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(guard),	cmocka_unit_test(others_go_out),
-		cmocka_unit_test(no_way_round), cmocka_unit_test(source_mac),
+		cmocka_unit_test(guard),
+		cmocka_unit_test(others_go_out),
+		cmocka_unit_test(vlans_are_others),
+		cmocka_unit_test(no_way_round),
+		cmocka_unit_test(source_mac),
 		cmocka_unit_test(ingress),
 	};
 

@@ -60,6 +60,10 @@ static void second_vlan_tag(struct frame *f)
 	bytes16(f, 16, 0x8100);
 	bytes16(f, 18, 7);
 }
+static void vlan_5(struct frame *f)
+{
+	bytes16(f, 14, 0x2005);
+}
 static void bad_version(struct frame *f)
 {
 	f->bytes[f->l3] = 0x55;
@@ -224,6 +228,10 @@ static const struct verdict_case cases[] = {
 	{ "Ethernet header only", V4(RC, TEST_RC_QPN), ethernet_only, false, RXE_CNT_PASS_OTHER },
 	{ "two VLAN tags", { .vlan = true, .qpn = TEST_RC_QPN, .payload = PAYLOAD }, second_vlan_tag,
 	  false, RXE_CNT_PASS_OTHER },
+	{ "a VLAN", { .vlan = true, .qpn = TEST_RC_QPN, .payload = PAYLOAD }, vlan_5, false,
+	  RXE_CNT_PASS_FOREIGN },
+	{ "a priority tag", { .vlan = true, .qpn = TEST_RC_QPN, .payload = PAYLOAD }, NULL, false,
+	  RXE_CNT_STEERED },
 	{ "first fragment", V4(RC, TEST_RC_QPN), first_fragment, true, RXE_CNT_PASS_FRAG },
 	{ "later fragment", V4(RC, TEST_RC_QPN), later_fragment, true, RXE_CNT_PASS_FRAG },
 	{ "IPv6 fragment", V6(RC, TEST_RC_QPN), v6_fragment, true, RXE_CNT_PASS_FRAG },

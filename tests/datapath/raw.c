@@ -71,7 +71,7 @@ static void make_frame(struct bed *b, struct frame *f, uint32_t len)
 
 static void add_vlan(struct frame *f)
 {
-	static const uint8_t tag[VLAN_LEN] = {0x81, 0x00, 0x00, 0x05};
+	static const uint8_t tag[VLAN_LEN] = {0x81, 0x00, 0x20, 0x00}; /* a priority */
 
 	memmove(f->start - VLAN_LEN, f->start, 2 * ETH_ALEN);
 	f->start -= VLAN_LEN;

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/userfaultfd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,19 +159,6 @@ static enum outcome probe_jit(const char *arg, struct finding *f)
 	return on ? OK : LACKS;
 }
 
-static enum outcome probe_userfaultfd(const char *arg, struct finding *f)
-{
-	long fd = syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
-
-	(void)arg;
-	if (fd >= 0) {
-		close((int)fd);
-		return OK;
-	}
-	found(f, "userfaultfd: %s", strerror(errno));
-	return LACKS;
-}
-
 /* The kernel's own driver wants UDP port 4791 too. */
 static enum outcome probe_no_module(const char *arg, struct finding *f)
 {
@@ -214,9 +200,17 @@ static enum outcome probe_caps(const char *arg, struct finding *f)
 
 static enum outcome probe_bpffs(const char *arg, struct finding *f)
 {
+	char hint[RXE_BPFFS_HINT_LEN];
+	const char *what_to_do;
+
 	if (rxe_on_bpffs(arg))
 		return OK;
-	rxe_bpffs_hint(f->get);
+	/* "no bpffs is mounted there...; type `...": why, and then how. */
+	what_to_do = strstr(rxe_bpffs_hint(hint), "type `");
+	if (!what_to_do)
+		what_to_do = strstr(hint, "type ");
+	found(f, "%s: %.*s", arg, what_to_do ? (int)(what_to_do - hint) - 2 : 0, hint);
+	snprintf(f->get, sizeof(f->get), "%s", what_to_do ? what_to_do : hint);
 	return LACKS;
 }
 
@@ -315,9 +309,6 @@ static const struct probe probes[] = {
 	 "the ICRC is slow when interpreted", "sysctl net.core.bpf_jit_enable=1"},
 	{"tcx", probe_kernel_type, "func tcx_prog_attach", OPTIONAL,
 	 "the egress guard attaches by a link that dies with rxed", "kernel 6.6 or newer"},
-	{"userfaultfd", probe_userfaultfd, NULL, OPTIONAL,
-	 "memory regions can be shared with rxed while the program writes them",
-	 "a kernel with CONFIG_USERFAULTFD=y"},
 	{"no rdma_rxe module", probe_no_module, "/sys/module/rdma_rxe", OPTIONAL,
 	 "the kernel's driver takes UDP port 4791 wherever it is loaded", "modprobe -r rdma_rxe"},
 	{"capabilities of rxed", probe_caps, NULL, FOR_RXED,

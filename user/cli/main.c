@@ -4,6 +4,7 @@
  */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 static const struct rxe_cmd commands[] = {
 	{"run", "[--rundir DIR] -- CMD ARG...", "run a verbs program on rxed's devices", cmd_run},
 	{"rdma", "ARG...", "the system's rdma(8), on rxed's devices", cmd_rdma},
-	{"param", "[-j] [get NAME | set NAME VALUE]", "show and set the tunables", cmd_param},
+	{"param", "[-j] [list | get NAME | set NAME VALUE]", "show and set the tunables",
+	 cmd_param},
 	{"stat", "[-j] [DEV]", "show the counters of rxed and of its BPF programs", cmd_stat},
 	{"demo", "", "two hosts on this one, pingpong between them", cmd_demo},
 	{"doctor", "", "say what this host lacks and how to get it", cmd_doctor},
@@ -75,10 +77,13 @@ int cli_options(int argc, char **argv, struct cli_opts *opts)
 	static const struct option longs[] = {{"rundir", required_argument, NULL, 'r'},
 					      {"json", no_argument, NULL, 'j'},
 					      {NULL, 0, NULL, 0}};
-	int c, n;
+	int c, n, rest = 1;
 
+	/* A negative number is an operand, and ends the options. */
+	while (rest < argc && !(argv[rest][0] == '-' && isdigit((unsigned char)argv[rest][1])))
+		rest++;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+	while ((c = getopt_long(rest, argv, "j", longs, NULL)) != -1) {
 		if (c == 'j')
 			opts->json = true;
 		else if (c == 'r')
@@ -96,7 +101,7 @@ static void usage(FILE *f)
 {
 	fputs("usage: rxe [--rundir DIR] COMMAND ...\n\n", f);
 	for (unsigned int i = 0; i < NR_COMMANDS; i++)
-		fprintf(f, "  rxe %-7s%-34s %s\n", commands[i].name, commands[i].args,
+		fprintf(f, "  rxe %-7s%-41s %s\n", commands[i].name, commands[i].args,
 			commands[i].help);
 	fprintf(f,
 		"\nDIR is the run directory of the rxed meant: the option, else the environment's\n"

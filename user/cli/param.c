@@ -6,7 +6,9 @@
 #include "cli/cli.h"
 
 #include <bpf/bpf.h>
+#include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,18 +140,32 @@ static int param_get(const struct cli_opts *opts, const char *name)
 
 static int parse_value(const struct rxe_param_desc *d, const char *text, uint32_t *out)
 {
+	bool negative = *text == '-';
 	unsigned long long v;
 	char *end;
 
-	errno = 0;
-	v = strtoull(text, &end, 0);
-	if (errno || *end || end == text || *text == '-')
+	/* strtoull() would take spaces, and a sign behind them. */
+	if (!isdigit((unsigned char)text[negative]))
 		return cli_fail("cannot set parameter %s to '%s': not a number", d->name, text);
-	if (v < d->min || v > d->max)
+	errno = 0;
+	v = strtoull(text + negative, &end, 0);
+	if (*end)
+		return cli_fail("cannot set parameter %s to '%s': not a number", d->name, text);
+	if (negative || errno || v < d->min || v > d->max)
 		return cli_fail("cannot set parameter %s to %s: the range is %u..%u (%s)", d->name,
 				text, d->min, d->max, d->unit);
 	*out = (uint32_t)v;
 	return 0;
+}
+
+/* What the tunable changes outside of rxed. */
+static const char *side_effect(const struct rxe_param_desc *d, uint32_t v)
+{
+	if (d != &rxe_param_table[RXE_PARAM_MTU])
+		return "";
+	if (!v)
+		return "; netdevs keep the MTU that they have";
+	return "; the MTU of each device's netdev is set to what that needs, for all its traffic";
 }
 
 static int param_set(const struct cli_opts *opts, const char *name, const char *text)
@@ -173,7 +189,7 @@ static int param_set(const struct cli_opts *opts, const char *name, const char *
 		print_json(d, v);
 		putchar('\n');
 	} else {
-		printf("%s = %u, %s\n", d->name, v, set_text[d->when]);
+		printf("%s = %u, %s%s\n", d->name, v, set_text[d->when], side_effect(d, v));
 	}
 	return 0;
 }

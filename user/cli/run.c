@@ -103,8 +103,10 @@ int cmd_run(int argc, char **argv)
 
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
-		if (c != 'r')
+		if (c != 'r') {
+			cli_fail("usage: rxe run [--rundir DIR] -- CMD ARG...");
 			return EXIT_USAGE;
+		}
 		if (setenv("RXE_RUNDIR", optarg, 1))
 			return cli_fail("setting RXE_RUNDIR: %s", strerror(errno));
 	}

@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/param_table.h"
@@ -158,20 +160,41 @@ static int enter_netns(const char *name)
 	return err;
 }
 
+/* The socket in it has the longest name that must fit somewhere. */
+#define MAX_RUNDIR (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof("/" RXE_SOCKET_NAME))
+
+static int take_rundir(const char *dir, const char *real)
+{
+	struct stat st;
+	int err;
+
+	if (stat(real, &st) || !S_ISDIR(st.st_mode)) {
+		log_err("using run directory %s: not a directory; choose another --rundir", dir);
+		return -ENOTDIR;
+	}
+	if (strlen(real) > MAX_RUNDIR || strlen(real) >= sizeof(rxed.rundir)) {
+		log_err("using run directory %s: its name has %zu bytes, too many for the address "
+			"of a socket in it; choose a --rundir of at most %zu bytes",
+			real, strlen(real), MAX_RUNDIR);
+		return -ENAMETOOLONG;
+	}
+	strcpy(rxed.rundir, real);
+	err = rxe_pindir(rxed.rundir, rxed.pindir, sizeof(rxed.pindir));
+	if (err)
+		log_err("using run directory %s: %s; choose another --rundir", dir, strerror(-err));
+	return err;
+}
+
 static int use_rundir(const char *dir)
 {
 	char *real = realpath(dir, NULL);
-	int err = real ? 0 : -errno;
+	int err = -errno;
 
-	if (!err && strlen(real) >= sizeof(rxed.rundir))
-		err = -ENAMETOOLONG;
-	if (!err) {
-		strcpy(rxed.rundir, real);
-		err = rxe_pindir(rxed.rundir, rxed.pindir, sizeof(rxed.pindir));
-	}
-	free(real);
-	if (err)
+	if (real)
+		err = take_rundir(dir, real);
+	else
 		log_err("using run directory %s: %s; choose another --rundir", dir, strerror(-err));
+	free(real);
 	return err;
 }
 

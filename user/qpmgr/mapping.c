@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -49,6 +50,8 @@ static int check_text(int mapsfd, uint64_t va, uint64_t end, bool write)
 	}
 	rewind(f);
 	while (va < end && fgets(line, sizeof(line), f)) {
+		if (!strchr(line, '\n') && fscanf(f, "%*[^\n]") == EOF)
+			break; /* the rest of a long name could look like another line */
 		if (sscanf(line, "%llx-%llx %7s", &start, &stop, perms) != 3 || stop <= va)
 			continue;
 		if (start > va || perms[write ? 1 : 0] == '-')

@@ -110,6 +110,8 @@ static int adopt(struct rxe_xdp_prog *p, uint32_t id, const char *netdev, struct
 {
 	char name[BPF_OBJ_NAME_LEN];
 	struct rxe_bpf_abi abi;
+	/* `xdp off` asks the driver, when it has XDP, and leaves a generic program. */
+	const char *how = p->generic ? "xdpgeneric" : "xdp";
 	int ret;
 
 	p->adopted_id = id;
@@ -125,14 +127,14 @@ static int adopt(struct rxe_xdp_prog *p, uint32_t id, const char *netdev, struct
 		return rxe_fail(err, ret,
 				"cannot adopt the XDP program %u on %s: its ABI version is %u, "
 				"this rxed's is %u; attach this build's object, or `ip link set "
-				"dev %s xdp off` and rxed attaches its own",
-				id, netdev, abi.version, RXE_BPF_ABI_VERSION, netdev);
+				"dev %s %s off` and rxed attaches its own",
+				id, netdev, abi.version, RXE_BPF_ABI_VERSION, netdev, how);
 	if (ret)
 		return rxe_fail(err, -EEXIST,
 				"cannot attach to %s: another XDP program is there (\"%s\", id "
-				"%u); remove it first: `ip link set dev %s xdp off`, or what "
+				"%u); remove it first: `ip link set dev %s %s off`, or what "
 				"attached it",
-				netdev, name, id, netdev);
+				netdev, name, id, netdev, how);
 	if (is_linked(p))
 		return rxe_fail(err, -EBUSY,
 				"cannot attach to %s: another rxed serves it (XDP program id %u); "

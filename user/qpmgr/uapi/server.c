@@ -30,6 +30,13 @@
 
 #define BACKLOG	 128
 #define PAUSE_NS 100000000ull /* without accepting, when there is no room to */
+/*
+ * So that no user takes the descriptors of all: a connection that opened a
+ * device holds about six of rxed's, and this many still leave most of them
+ * (524288 is the usual hard limit). A job of 1000 processes needs about 3000.
+ * Root, who can stop rxed anyway, is not counted.
+ */
+#define MAX_CONNS_OF_USER 4096
 
 /* A reply that did not fit: the client reads slower than we answer. */
 struct queued {
@@ -43,6 +50,7 @@ struct conn {
 	TAILQ_ENTRY(conn) link;
 	struct rxe_watch watch;
 	struct rxe_peer *peer; /* the context's once there is one */
+	uid_t uid;
 	struct uctx *ctx;
 	struct ucma_file *cm;
 	enum rxe_param_id param;  /* a module parameter's file; RXE_PARAM_COUNT: none */
@@ -619,6 +627,24 @@ static void turn_away(struct rxe_server *s, int err)
 		pause_accepting(s);
 }
 
+/* May one more client of this user come? */
+static bool has_room_for(const struct rxe_server *s, uid_t uid)
+{
+	const struct conn *c;
+	unsigned int n = 0;
+
+	if (!uid)
+		return true;
+	TAILQ_FOREACH (c, &s->conns, link)
+		n += c->uid == uid;
+	if (n < MAX_CONNS_OF_USER)
+		return true;
+	log_warn("accepting a client: user %u has %u connections already, the most that one may "
+		 "have; it is turned away",
+		 uid, n);
+	return false;
+}
+
 static struct conn *conn_new(int fd)
 {
 	struct conn *c = calloc(1, sizeof(*c));
@@ -638,10 +664,18 @@ static struct conn *conn_new(int fd)
 	return c;
 }
 
-static int start_conn(struct conn *c)
+static int start_conn(const struct rxe_server *s, struct conn *c)
 {
-	int err = rxe_peer_from_socket(c->watch.fd, c->peer);
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	int err;
 
+	if (getsockopt(c->watch.fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
+		return -errno;
+	if (!has_room_for(s, cred.uid))
+		return -EUSERS;
+	c->uid = cred.uid;
+	err = rxe_peer_from_socket(c->watch.fd, c->peer);
 	if (err) {
 		log_debug("a client left before it was known: %s", strerror(-err));
 		return err;
@@ -665,7 +699,7 @@ static void accept_cb(struct rxe_watch *w, uint32_t events)
 		return;
 	}
 	c = conn_new(fd);
-	err = c ? start_conn(c) : -ENOMEM;
+	err = c ? start_conn(s, c) : -ENOMEM;
 	if (!err) {
 		TAILQ_INSERT_TAIL(&s->conns, c, link);
 		s->full = false;
