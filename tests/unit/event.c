@@ -3,12 +3,16 @@
  * Event channels: records come out in order, those of a destroyed object
  * vanish unread, and a program that reads late loses none.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -56,6 +60,59 @@ static void unread_events_vanish_with_their_object(void **state)
 	assert_int_equal(read(fd, &got, 8), -1);
 	uchannel_free(ch);
 	assert_int_equal(read(fd, &got, 8), 0); /* the end, not a hang */
+	close(fd);
+}
+
+static int forged_fd;
+static bool forging;
+
+/* Refills what take_back() takes out, for as long as it is at it. */
+static void *forger(void *arg)
+{
+	uint64_t v = 0xf0f0;
+
+	while (__atomic_load_n(&forging, __ATOMIC_RELAXED))
+		if (write(forged_fd, &v, sizeof(v)) < 0 && errno != EAGAIN)
+			break;
+	return arg;
+}
+
+static void given_up_on(int sig)
+{
+	static const char said[] = "take_back() goes on as long as the program writes\n";
+
+	(void)sig;
+	if (write(STDERR_FILENO, said, sizeof(said) - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* A program may open its end for writing, by /proc, and write records of its own. */
+static void a_writer_cannot_keep_take_back_busy(void **state)
+{
+	enum { FORGERS = 2 };
+	pthread_t t[FORGERS];
+	char path[32];
+	int fd;
+	struct uchannel *ch = uchannel_new(8, &fd);
+
+	(void)state;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	forged_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(forged_fd >= 0);
+	forging = true;
+	signal(SIGALRM, given_up_on);
+	for (int i = 0; i < FORGERS; i++)
+		pthread_create(&t[i], NULL, forger, NULL);
+	alarm(20);
+	for (int i = 0; i < 50; i++)
+		uchannel_take_back(ch, 0xf0f0);
+	alarm(0);
+	__atomic_store_n(&forging, false, __ATOMIC_RELAXED);
+	for (int i = 0; i < FORGERS; i++)
+		pthread_join(t[i], NULL);
+	close(forged_fd);
+	uchannel_free(ch);
 	close(fd);
 }
 
@@ -112,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unread_events_vanish_with_their_object),
+		cmocka_unit_test(a_writer_cannot_keep_take_back_busy),
 		cmocka_unit_test(nothing_is_lost_when_the_program_reads_late),
 	};
 
