@@ -14,9 +14,10 @@ unit_relay_OBJ := user/qpmgr/relay.c user/qpmgr/detached.c
 unit_worker_OBJ := user/qpmgr/worker.c user/qpmgr/doorbell.c user/qpmgr/relay.c user/qpmgr/detached.c \
 	user/qpmgr/mem.c user/qpmgr/disposal.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c \
 	$(TRANSPORT_SRC)
+unit_log_OBJ := user/qpmgr/log.c
 unit_server_OBJ := user/qpmgr/uapi/server.c user/common/ipc.c user/qpmgr/disposal.c user/qpmgr/log.c \
 	user/qpmgr/loop.c
-DAEMON_UNITS := disposal idmap mem event uioctl loop doorbell detached relay worker server
+DAEMON_UNITS := disposal log idmap mem event uioctl loop doorbell detached relay worker server
 
 define daemon_unit
 $(B)/tests/unit_$(1): tests/unit/$(1).c $$(call obj,$$(unit_$(1)_OBJ))

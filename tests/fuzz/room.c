@@ -38,11 +38,12 @@ void rxe_log_set_level(enum rxe_log_level level)
 	(void)level;
 }
 
-void rxe_log(enum rxe_log_level level, const char *fmt, ...)
+void rxe_log(struct rxe_log_site *site, enum rxe_log_level level, const char *fmt, ...)
 {
 	char line[1024];
 	va_list ap;
 
+	(void)site;
 	(void)level;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);

@@ -377,6 +377,39 @@ static void ack_does_not_skip_a_read(void **state)
 	bed_wc(&b->scq, 3, 0);
 }
 
+/* PROTOCOL 4, 10: the right length, and an opcode of another place in the message. */
+static void opcodes_out_of_place(void **state)
+{
+	static const struct {
+		uint32_t len, nr_good;
+		enum rxe_op good[2], bad;
+	} cases[] = {
+		{64, 0, {0}, RXE_OP_READ_RESP_LAST},
+		{64, 0, {0}, RXE_OP_READ_RESP_MIDDLE},
+		{64, 0, {0}, RXE_OP_READ_RESP_FIRST},
+		{700, 0, {0}, RXE_OP_READ_RESP_MIDDLE},
+		{700, 1, {RXE_OP_READ_RESP_FIRST}, RXE_OP_READ_RESP_FIRST},
+		{700, 2, {RXE_OP_READ_RESP_FIRST, RXE_OP_READ_RESP_MIDDLE}, RXE_OP_READ_RESP_ONLY},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t n = cases[i].nr_good, left = cases[i].len - 256 * n;
+		struct sim_wr wr;
+		struct bed b;
+
+		bed_init(&b, &bed_rc);
+		wr = bed_wr(&b, IB_UVERBS_WR_RDMA_READ, 4096, cases[i].len);
+		bed_post(&b, &wr);
+		for (uint32_t k = 0; k < n; k++)
+			read_response(&b, cases[i].good[k], (int)k, 256, 1);
+		bed_no_wc(&b.scq);
+		read_response(&b, cases[i].bad, (int)n, left < 256 ? left : 256, 9);
+		bed_wc(&b.scq, 4096, RXE_WC_BAD_RESP_ERR);
+		bed_fini(&b);
+	}
+}
+
 static void wrong_shapes(void **state)
 {
 	static const struct {
@@ -541,6 +574,7 @@ int main(void)
 		BED_TEST(read_retry_restarts_in_the_middle),
 		BED_TEST(ack_does_not_skip_a_read),
 		cmocka_unit_test(wrong_shapes),
+		cmocka_unit_test(opcodes_out_of_place),
 		BED_TEST(atomic_result),
 		BED_TEST(answers_of_the_wrong_kind),
 		BED_TEST_WITH(completion_waits_for_the_copy, &bed_rc_deferred),

@@ -161,6 +161,17 @@ static void segments_too_short(void **state)
 	assert_int_not_equal(rxe_pkt_parse(&p, &out), 0);
 }
 
+/* As behind an Ethernet and an IPv4 header; for UBSan. */
+static void qpn_of_a_header_at_an_odd_half_word(void **state)
+{
+	_Alignas(8) uint8_t b[64] = {0};
+	struct rxe_pkt p = flat(b + 2, 16);
+
+	(void)state;
+	memcpy(b + 2 + 4, (uint8_t[]){0xff, 0x12, 0x34, 0x56}, 4);
+	assert_int_equal(rxe_pkt_qpn(&p), 0x123456);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +179,7 @@ int main(void)
 		cmocka_unit_test(boundary_moves),
 		cmocka_unit_test(malformed),
 		cmocka_unit_test(segments_too_short),
+		cmocka_unit_test(qpn_of_a_header_at_an_odd_half_word),
 	};
 
 	return cmocka_run_group_tests_name("transport_pkt", tests, NULL, NULL);

@@ -404,6 +404,24 @@ static void scatter(struct rxe_qp *qp, struct rxe_swqe *w, struct rxe_xfer *x, u
 	TAILQ_INSERT_TAIL(&qp->comp.ops, x, link);
 }
 
+/*
+ * FIRST and ONLY are what a request's answer begins with (PROTOCOL 10): the
+ * message's first packet is one of them; another one may be when a request for
+ * the rest of the message was sent. Which one is not asked: an answer to the
+ * request before may be overtaken.
+ */
+static bool start_ok(const struct rxe_qp *qp, const struct rxe_swqe *w,
+		     const struct rxe_pktinfo *info)
+{
+	uint32_t resume = qp->comp.resume_psn;
+
+	if (info->psn == w->first_psn)
+		return info->op->flags & RXE_F_START;
+	return !(info->op->flags & RXE_F_START) ||
+	       (resume != UINT32_MAX && rxe_psn_diff(resume, w->first_psn) > 0 &&
+		rxe_psn_diff(resume, w->last_psn) <= 0);
+}
+
 static bool read_shape_ok(const struct rxe_qp *qp, const struct rxe_swqe *w,
 			  const struct rxe_pkt *pkt, const struct rxe_pktinfo *info)
 {
@@ -418,7 +436,7 @@ static bool read_shape_ok(const struct rxe_qp *qp, const struct rxe_swqe *w,
 		return false;
 	if (last != !!(info->op->flags & RXE_F_END) && (last || info->psn != qp->comp.probe_psn))
 		return false;
-	return pkt->payload_len == want;
+	return start_ok(qp, w, info) && pkt->payload_len == want;
 }
 
 static void take_read(struct rxe_qp *qp, struct rxe_swqe *w, struct rxe_xfer *x,
@@ -553,4 +571,5 @@ void rxe_comp_reset(struct rxe_qp *qp)
 	qp->comp.retried = false;
 	qp->comp.probing = false;
 	qp->comp.probe_psn = UINT32_MAX;
+	qp->comp.resume_psn = UINT32_MAX;
 }

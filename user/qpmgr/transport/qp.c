@@ -85,6 +85,8 @@ int rxe_qp_create(struct rxe_engine *e, struct rxe_hca *hca, const struct rxe_qp
 	TAILQ_INIT(&qp->resp.tx);
 	TAILQ_INIT(&qp->resp.rwqes);
 	qp->comp.timeout_at = UINT64_MAX;
+	qp->comp.probe_psn = UINT32_MAX;
+	qp->comp.resume_psn = UINT32_MAX;
 	qp->req.fetch = init->sq.index;
 	qp->resp.fetch = init->rq.index;
 	init_deadlines(qp);
@@ -171,6 +173,8 @@ static void stop_sending(struct rxe_qp *qp)
 	rxe_deadline_cancel(t, &qp->req.pace);
 	rxe_deadline_cancel(t, &qp->comp.timeout);
 	qp->comp.timeout_at = UINT64_MAX;
+	qp->comp.probe_psn = UINT32_MAX;
+	qp->comp.resume_psn = UINT32_MAX;
 }
 
 void rxe_qp_error(struct rxe_qp *qp)

@@ -81,6 +81,7 @@ struct rxe_completer {
 	bool retried;	    /* since the last progress */
 	bool probing;	    /* ... by the timer: one packet at a time until an answer comes */
 	uint32_t probe_psn; /* of the last READ of one packet, whose response is an ONLY */
+	uint32_t resume_psn; /* of the last READ request from the middle of a message */
 	struct rxe_deadline timeout;
 	uint64_t timeout_at; /* UINT64_MAX: nothing is waited for */
 	struct rxe_xfer_list ops;

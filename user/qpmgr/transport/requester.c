@@ -315,6 +315,8 @@ static enum step build(struct rxe_qp *qp, struct rxe_swqe *w)
 	req->next_psn = c.end_psn;
 	if (c.rest)
 		qp->comp.probe_psn = x->tx.psn;
+	if (c.op == RXE_OP_READ_REQ && x->tx.psn != w->first_psn)
+		qp->comp.resume_psn = x->tx.psn;
 	if (x->tx.last)
 		req->cur++;
 	rxe_req_paced(qp, oi->hdr_len + c.len);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -177,11 +178,19 @@ uint32_t uchannel_take_back(struct uchannel *ch, uint64_t element)
 	uint8_t *keep = NULL, rec[16];
 	size_t len = 0, room = 0, at;
 	uint32_t taken = 0;
+	int unread;
 	uint64_t e;
 
 	pthread_mutex_lock(&ch->lock);
-	/* Everything unread, in order: the pipe, then the overflow. */
-	while (read(ch->rfd, rec, ch->record) == (ssize_t)ch->record) {
+	/*
+	 * Everything unread, in order: the pipe, then the overflow. Only what is
+	 * there now: a program that opened the pipe anew may go on writing to it.
+	 */
+	if (ioctl(ch->rfd, FIONREAD, &unread))
+		unread = 0;
+	for (; unread >= (int)ch->record; unread -= ch->record) {
+		if (read(ch->rfd, rec, ch->record) != (ssize_t)ch->record)
+			break;
 		memcpy(&e, rec, sizeof(e));
 		if (e == element) {
 			taken++;
