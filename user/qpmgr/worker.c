@@ -30,6 +30,7 @@
 #include "relay.h"
 #include "rxe/bpf_abi.h"
 #include "rxed.h"
+#include "transport/pkt.h"
 
 #define RX_BUDGET	  64
 #define TX_BUDGET	  64
@@ -105,7 +106,7 @@ void rxe_worker_call(struct rxe_worker *w, void (*fn)(struct rxe_worker *w, void
 
 	sem_init(&c.done, 0, 0);
 	pthread_mutex_lock(&w->lock);
-	*w->calls_tail = &c;
+	__atomic_store_n(w->calls_tail, &c, __ATOMIC_RELEASE); /* mailbox_pending() looks unlocked */
 	w->calls_tail = &c.next;
 	pthread_mutex_unlock(&w->lock);
 	wake(w);
@@ -248,13 +249,6 @@ static const struct rxe_engine_ops engine_ops = {
 	.gsi_rx = op_gsi_rx,
 };
 
-static bool is_multicast(const struct rxe_pkt *pkt)
-{
-	const struct rxe_bth *bth = (const void *)pkt->hdr;
-
-	return (be32toh(bth->qpn) & RXE_QPN_MASK) == RXE_MULTICAST_QPN;
-}
-
 /* A copy to every other worker that has QPs in the group. */
 static void relay(struct rxe_worker *w, struct rxe_hca *hca, const struct rxe_pkt *pkt)
 {
@@ -289,7 +283,7 @@ void rxe_worker_rx(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_p
 
 	(void)ctx;
 	pkt->hca = hca;
-	if (worker == RXE_CONTROL_WORKER && is_multicast(pkt))
+	if (worker == RXE_CONTROL_WORKER && rxe_pkt_dest_qpn(pkt) == RXE_MULTICAST_QPN)
 		relay(w, hca, pkt);
 	rxe_engine_rx(w->engine, hca, pkt);
 }

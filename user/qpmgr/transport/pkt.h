@@ -6,6 +6,8 @@
 #ifndef RXE_PKT_H
 #define RXE_PKT_H
 
+#include <endian.h>
+#include <string.h>
 #include "opcode.h"
 #include "transport.h"
 
@@ -36,6 +38,18 @@ int rxe_pkt_parse(struct rxe_pkt *pkt, struct rxe_pktinfo *info);
 
 /* Writes info->op->hdr_len bytes at hdr. */
 void rxe_pkt_build(uint8_t *hdr, const struct rxe_pktinfo *info, uint32_t pad);
+
+/*
+ * The destination QPN of a packet with a whole BTH, parsed or not. Behind an
+ * Ethernet header the BTH is not aligned for its words. Any thread.
+ */
+static inline uint32_t rxe_pkt_dest_qpn(const struct rxe_pkt *pkt)
+{
+	struct rxe_bth bth;
+
+	memcpy(&bth, pkt->hdr, sizeof(bth));
+	return be32toh(bth.qpn) & RXE_QPN_MASK;
+}
 
 /* Bytes of pad that make len a multiple of 4. */
 static inline uint32_t rxe_pad(uint32_t len)
