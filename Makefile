@@ -3,8 +3,11 @@
 # make demo     two namespaces, two daemons, ibv_rc_pingpong between them
 # make check    all tests          make bench    the comparisons README quotes
 # make install  PREFIX=/usr/local  make format   clang-format in place
+# make SANITIZE=address,undefined|thread build/asan/rxed|build/tsan/rxed
 
-B	:= build
+# SANITIZE=address,undefined or =thread: the same below build/asan, build/tsan.
+SANITIZE ?=
+B	:= build$(if $(SANITIZE),/$(if $(findstring thread,$(SANITIZE)),tsan,asan))
 CC	?= gcc
 CLANG	?= clang
 PREFIX	?= /usr/local
@@ -12,6 +15,11 @@ LIBDIR	?= $(PREFIX)/lib/rxe
 PKGS	:= libbpf libxdp libnl-3.0 libnl-route-3.0 liburcu-qsbr
 WARN	:= -Wall -Wextra -Werror
 CFLAGS	?= -O2 -g
+ifneq ($(SANITIZE),)
+override CFLAGS += -O1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# TSan does not model fences; those there are order atomics only.
+override CFLAGS += $(if $(findstring thread,$(SANITIZE)),-Wno-tsan)
+endif
 CPPFLAGS += -Iinclude -Iuser -Iuser/qpmgr -D_GNU_SOURCE -DRXE_LIBDIR='"$(LIBDIR)"' $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 LIBS	:= $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lisal -lpthread
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP

@@ -8,6 +8,7 @@
 #	RXE_BINDIR	where rxed and rxe lie (default ../build)
 #	MTU		of the link (default 9000)
 #	TEST_TIMEOUT	seconds that one client or server may take
+#	RXED		the rxed to run, when it is another than that of RXE_BINDIR
 #	RXED_ARGS	more arguments of every rxed
 #	KEEP=1		leaves the logs
 #
@@ -17,7 +18,7 @@
 # Everything is undone when the script ends, by whatever signal or failure.
 
 RXE_BINDIR=${RXE_BINDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build}
-RXED=$RXE_BINDIR/rxed
+RXED=${RXED:-$RXE_BINDIR/rxed}
 [ -x "$RXED" ] || RXED=${RXE_BINDIR%/*}/sbin/rxed	# as make install puts it
 DEV=rxe0
 NETDEV=eth0

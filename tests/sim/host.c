@@ -56,7 +56,9 @@ static struct sim_pkt *new_pkt(struct sim_host *h, uint32_t len)
 
 	p->host = h;
 	p->len = len;
-	p->bytes = must(malloc(len ? len : 1));
+	/* Behind Ethernet, IPv4 and UDP headers: aligned to 2, as on the wire. */
+	p->frame = must(malloc(SIM_NET_HDR + len));
+	p->bytes = p->frame + SIM_NET_HDR;
 	p->pkt.dp = p;
 	p->pkt.hdr = p->bytes;
 	h->live_pkts++;
@@ -105,7 +107,7 @@ static void pkt_free(void *ctx, struct rxe_pkt *pkt)
 
 	assert(p->host == h);
 	h->live_pkts--;
-	free(p->bytes);
+	free(p->frame);
 	free(p);
 }
 

@@ -11,6 +11,7 @@
 #include "transport/transport.h"
 
 #define SIM_MAX_EVENTS 64
+#define SIM_NET_HDR    42
 
 struct sim_host;
 
@@ -18,7 +19,8 @@ struct sim_pkt { /* pkt.dp points here */
 	struct rxe_pkt pkt;
 	struct sim_host *host;
 	uint8_t ip[40];
-	uint8_t *bytes;
+	uint8_t *frame;
+	uint8_t *bytes; /* in the frame */
 	uint32_t len;
 };
 

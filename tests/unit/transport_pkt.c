@@ -169,7 +169,7 @@ static void qpn_of_a_header_at_an_odd_half_word(void **state)
 
 	(void)state;
 	memcpy(b + 2 + 4, (uint8_t[]){0xff, 0x12, 0x34, 0x56}, 4);
-	assert_int_equal(rxe_pkt_qpn(&p), 0x123456);
+	assert_int_equal(rxe_pkt_dest_qpn(&p), 0x123456);
 }
 
 int main(void)

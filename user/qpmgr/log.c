@@ -70,8 +70,8 @@ void rxe_log(struct rxe_log_site *site, enum rxe_log_level level, const char *fm
 		return;
 	n = put_head(line, sizeof(line), &ts, level);
 	if (left_out) {
-		n += snprintf(line + n, sizeof(line) - n,
-			      "%u more like this were not logged:\n", left_out);
+		n += snprintf(line + n, sizeof(line) - n, "%u more like this were not logged:\n",
+			      left_out);
 		put_line(line, n);
 		n = put_head(line, sizeof(line), &ts, level);
 	}

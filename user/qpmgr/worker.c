@@ -106,7 +106,8 @@ void rxe_worker_call(struct rxe_worker *w, void (*fn)(struct rxe_worker *w, void
 
 	sem_init(&c.done, 0, 0);
 	pthread_mutex_lock(&w->lock);
-	*w->calls_tail = &c;
+	__atomic_store_n(w->calls_tail, &c,
+			 __ATOMIC_RELEASE); /* mailbox_pending() looks unlocked */
 	w->calls_tail = &c.next;
 	pthread_mutex_unlock(&w->lock);
 	wake(w);
@@ -283,7 +284,7 @@ void rxe_worker_rx(void *ctx, uint32_t worker, struct rxe_hca *hca, struct rxe_p
 
 	(void)ctx;
 	pkt->hca = hca;
-	if (worker == RXE_CONTROL_WORKER && rxe_pkt_qpn(pkt) == RXE_MULTICAST_QPN)
+	if (worker == RXE_CONTROL_WORKER && rxe_pkt_dest_qpn(pkt) == RXE_MULTICAST_QPN)
 		relay(w, hca, pkt);
 	rxe_engine_rx(w->engine, hca, pkt);
 }

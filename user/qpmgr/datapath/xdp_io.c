@@ -3,7 +3,6 @@
  * The xdp datapath's packet path: what a worker does with its sockets in each
  * turn of its loop, and the moment before it sleeps.
  */
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -275,7 +274,7 @@ static void send_wire(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt, b
 /* QP1 and multicast are the control worker's, as in the XDP program. */
 static void send_loopback(struct rxe_dp *dp, uint32_t worker, struct rxe_pkt *pkt)
 {
-	uint32_t qpn = rxe_pkt_qpn(pkt);
+	uint32_t qpn = rxe_pkt_dest_qpn(pkt);
 	uint32_t dst = __atomic_load_n(&dp->qpn_worker[qpn], __ATOMIC_RELAXED);
 
 	if (qpn == RXE_GSI_QPN || qpn == RXE_MULTICAST_QPN)

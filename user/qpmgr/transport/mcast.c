@@ -262,6 +262,6 @@ bool rxe_mcast_gid(const union rxe_ip *gid)
 
 bool rxe_mcast_loops(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	return rxe_qp_is_dgram(qp) && rxe_pkt_qpn(pkt) == RXE_MULTICAST_QPN &&
+	return rxe_qp_is_dgram(qp) && rxe_pkt_dest_qpn(pkt) == RXE_MULTICAST_QPN &&
 	       rxe_mcast_has_member(qp->hca, &pkt->addr->dip, NULL);
 }

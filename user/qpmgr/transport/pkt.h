@@ -40,10 +40,10 @@ int rxe_pkt_parse(struct rxe_pkt *pkt, struct rxe_pktinfo *info);
 void rxe_pkt_build(uint8_t *hdr, const struct rxe_pktinfo *info, uint32_t pad);
 
 /*
- * The destination QPN of a packet whose BTH is there, parsed or not. Behind an
- * Ethernet header pkt->hdr is a multiple of 2 and no more.
+ * The destination QPN of a packet with a whole BTH, parsed or not. Behind an
+ * Ethernet header the BTH is not aligned for its words. Any thread.
  */
-static inline uint32_t rxe_pkt_qpn(const struct rxe_pkt *pkt)
+static inline uint32_t rxe_pkt_dest_qpn(const struct rxe_pkt *pkt)
 {
 	struct rxe_bth bth;
 

@@ -78,9 +78,9 @@ struct rxe_requester {
 
 struct rxe_completer {
 	uint8_t retry_left, rnr_left;
-	bool retried;	    /* since the last progress */
-	bool probing;	    /* ... by the timer: one packet at a time until an answer comes */
-	uint32_t probe_psn; /* of the last READ of one packet, whose response is an ONLY */
+	bool retried;	     /* since the last progress */
+	bool probing;	     /* ... by the timer: one packet at a time until an answer comes */
+	uint32_t probe_psn;  /* of the last READ of one packet, whose response is an ONLY */
 	uint32_t resume_psn; /* of the last READ request from the middle of a message */
 	struct rxe_deadline timeout;
 	uint64_t timeout_at; /* UINT64_MAX: nothing is waited for */
