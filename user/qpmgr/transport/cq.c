@@ -61,6 +61,23 @@ void rxe_cq_arm(struct rxe_cq *cq, bool solicited_only, bool *missed)
 	pthread_mutex_unlock(&cq->lock);
 }
 
+/* With the lock held. *from: the oldest; read once, since the client can change it. */
+static uint32_t waiting(const struct rxe_cq *cq, uint32_t *from)
+{
+	*from = rxe_ring_consumer(&cq->ring);
+	return (cq->ring.index - *from) & cq->ring.mask;
+}
+
+uint32_t rxe_cq_waiting(struct rxe_cq *cq)
+{
+	uint32_t from, n;
+
+	pthread_mutex_lock(&cq->lock);
+	n = waiting(cq, &from);
+	pthread_mutex_unlock(&cq->lock);
+	return n;
+}
+
 /*
  * With the lock held: what is not polled yet, in order, to the start of `to`.
  * A client that still looks at the old ring finds nothing there.
@@ -85,8 +102,7 @@ int rxe_cq_resize(struct rxe_hca *hca, struct rxe_cq *cq, const struct rxe_ring 
 	    (1u << to.log2_elem) < sizeof(struct ib_uverbs_wc))
 		return -EINVAL;
 	pthread_mutex_lock(&cq->lock);
-	from = rxe_ring_consumer(&cq->ring); /* once: the client can change it */
-	n = (cq->ring.index - from) & cq->ring.mask;
+	n = waiting(cq, &from);
 	if (n > cqe) {
 		err = -EINVAL;
 	} else {

@@ -380,6 +380,8 @@ void rxe_cq_destroy(struct rxe_cq *cq); /* no QP uses it any more */
  */
 int rxe_cq_resize(struct rxe_hca *hca, struct rxe_cq *cq, const struct rxe_ring *ring,
 		  uint32_t cqe);
+/* Completions that the client has not polled. Any thread. */
+uint32_t rxe_cq_waiting(struct rxe_cq *cq);
 void *rxe_cq_owner(const struct rxe_cq *cq);
 /* Arms for the next (solicited_only: solicited or error) completion. Any thread. */
 void rxe_cq_arm(struct rxe_cq *cq, bool solicited_only, bool *missed);

@@ -207,6 +207,7 @@ struct ucmd {
 	int (*mapped_then)(struct ucmd *cmd);
 	struct rxe_mr *idle_mr; /* ucmd_when_idle() */
 	struct rxe_timer idle_timer;
+	uint64_t until; /* ns: how long it may wait */
 	void *carrier;
 };
 

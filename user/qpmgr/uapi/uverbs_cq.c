@@ -143,24 +143,39 @@ int ucmd_ex_create_cq(struct ucmd *cmd)
 	return create(cmd, &req, &r->base);
 }
 
-/* The provider holds its lock, and maps the new ring once this is answered. */
-int ucmd_resize_cq(struct ucmd *cmd)
+#define SETTLE_NS 20000000ull /* for sends that complete soon */
+#define LOOK_NS	  100000ull
+
+/* Send WQEs that are still to complete in it, as the client has it. */
+static uint32_t sends_due(const struct ucq *cq)
+{
+	const struct uhandles *h = &cq->o.ctx->handles[UOBJ_QP];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < h->room; i++) {
+		const struct uqp *qp = h->slot[i];
+		const struct rxe_queue_buf *sq = qp && qp->scq == cq ? qp->sq->map : NULL;
+
+		if (sq)
+			n += (__atomic_load_n(&sq->producer_index, __ATOMIC_RELAXED) -
+			      __atomic_load_n(&sq->consumer_index, __ATOMIC_RELAXED)) &
+			     (qp->geo.sq_slots - 1);
+	}
+	return n;
+}
+
+static int resize(struct ucmd *cmd, struct ucq *cq)
 {
 	const struct ib_uverbs_resize_cq *in = cmd->in;
 	struct ib_uverbs_resize_cq_resp *r = (void *)cmd->out;
 	struct rxe_resize_cq_resp *uresp = (void *)cmd->uhw_out;
-	struct ucq *cq = uobj_find(cmd->ctx, UOBJ_CQ, in->cq_handle);
-	struct rxe_hca *hca = &cmd->ctx->dev->hca;
 	struct rxe_ring ring;
-	struct ushm *mem;
+	struct ushm *mem = make_ring(cmd->ctx, in->cqe, &ring, &uresp->mi);
 	int err;
 
-	if (!cq || !in->cqe || in->cqe > hca->limits.max_cqe)
-		return -EINVAL;
-	mem = make_ring(cmd->ctx, in->cqe, &ring, &uresp->mi);
 	if (!mem)
 		return -ENOMEM;
-	err = rxe_cq_resize(hca, cq->cq, &ring, in->cqe);
+	err = rxe_cq_resize(&cmd->ctx->dev->hca, cq->cq, &ring, in->cqe);
 	ushm_free(cmd->ctx, err ? mem : cq->ring);
 	if (err)
 		return err;
@@ -168,6 +183,55 @@ int ucmd_resize_cq(struct ucmd *cmd)
 	r->cqe = cq->cqe = ring_cqe(&ring);
 	cmd->uhw_out_len = sizeof(*uresp);
 	return 0;
+}
+
+static void look_again(struct rxe_timer *t);
+
+/*
+ * The kernel's driver has sent a datagram when its post returns, and finds its
+ * completion in the CQ. Here it comes soon: to less than that it is not shrunk
+ * before.
+ */
+static int resize_settled(struct ucmd *cmd, struct ucq *cq)
+{
+	const struct ib_uverbs_resize_cq *in = cmd->in;
+
+	if (in->cqe >= rxe_cq_waiting(cq->cq) + sends_due(cq) || rxe_now_ns() > cmd->until)
+		return resize(cmd, cq);
+	cmd->idle_timer.cb = look_again;
+	rxe_loop_timer(rxed.loop, &cmd->idle_timer, LOOK_NS);
+	return -EINPROGRESS;
+}
+
+static void look_again(struct rxe_timer *t)
+{
+	struct ucmd *cmd = caa_container_of(t, struct ucmd, idle_timer);
+	const struct ib_uverbs_resize_cq *in = cmd->in;
+	struct uctx *ctx = cmd->ctx;
+	int err = ctx->closing || ctx->dead
+			  ? -EIO
+			  : resize_settled(cmd, uobj_find(ctx, UOBJ_CQ, in->cq_handle));
+
+	if (err == -EINPROGRESS)
+		return;
+	ucmd_finish(cmd, err);
+	uctx_unhold(ctx);
+}
+
+/* The provider holds its lock, and maps the new ring once this is answered. */
+int ucmd_resize_cq(struct ucmd *cmd)
+{
+	const struct ib_uverbs_resize_cq *in = cmd->in;
+	struct ucq *cq = uobj_find(cmd->ctx, UOBJ_CQ, in->cq_handle);
+	int err;
+
+	if (!cq || !in->cqe || in->cqe > cmd->ctx->dev->hca.limits.max_cqe)
+		return -EINVAL;
+	cmd->until = rxe_now_ns() + SETTLE_NS;
+	err = resize_settled(cmd, cq);
+	if (err == -EINPROGRESS)
+		cmd->ctx->holds++;
+	return err;
 }
 
 void ucq_destroy(struct ucq *cq)
