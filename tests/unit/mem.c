@@ -26,6 +26,7 @@
 
 #include "loop.h"
 #include "mapping.h"
+#include "disposal.h"
 #include "mem.h"
 #include "stalling_file.h"
 
@@ -539,6 +540,13 @@ static void wait_there(struct gate *g)
 		;
 	if (__atomic_exchange_n(&g->countdown, -1, __ATOMIC_ACQ_REL) >= 0)
 		fail_msg("the call that was to stop never came");
+}
+
+/* Closed here: the pool's threads would be counted below. */
+void rxe_dispose_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
 }
 
 static int threads(void)
