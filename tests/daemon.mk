@@ -4,7 +4,7 @@
 
 unit_idmap_OBJ  := user/qpmgr/idmap.c
 unit_disposal_OBJ := user/qpmgr/disposal.c user/qpmgr/log.c
-unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/disposal.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c
+unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_event_OBJ  := user/qpmgr/uapi/event.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_uioctl_OBJ := user/qpmgr/uapi/uverbs_ioctl.c
 unit_loop_OBJ   := user/qpmgr/loop.c
