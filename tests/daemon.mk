@@ -15,7 +15,7 @@ unit_worker_OBJ := user/qpmgr/worker.c user/qpmgr/doorbell.c user/qpmgr/relay.c 
 	user/qpmgr/mem.c user/qpmgr/disposal.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c \
 	$(TRANSPORT_SRC)
 unit_log_OBJ := user/qpmgr/log.c
-unit_server_OBJ := user/qpmgr/uapi/server.c user/common/ipc.c user/qpmgr/disposal.c user/qpmgr/log.c \
+unit_server_OBJ := user/qpmgr/uapi/server.c user/common/ipc.c user/qpmgr/log.c \
 	user/qpmgr/loop.c
 DAEMON_UNITS := disposal log idmap mem event uioctl loop doorbell detached relay worker server
 
