@@ -173,8 +173,6 @@ static void stop_sending(struct rxe_qp *qp)
 	rxe_deadline_cancel(t, &qp->req.pace);
 	rxe_deadline_cancel(t, &qp->comp.timeout);
 	qp->comp.timeout_at = UINT64_MAX;
-	qp->comp.probe_psn = UINT32_MAX;
-	qp->comp.resume_psn = UINT32_MAX;
 }
 
 void rxe_qp_error(struct rxe_qp *qp)
