@@ -17,12 +17,15 @@
 #include "log.h"
 
 /*
- * Chunks of one queue (half receive, half transmit), and of all queues of a
- * device: 16 MiB and 64 MiB, as far as the least for a queue allows.
+ * Chunks of a queue. For receiving as many as the largest UC message in use has
+ * packets (1 MiB at MTU 256): whoever sends it does not wait for us, and a worker
+ * that is not scheduled for a while must not lose part of it. In all 24 MiB; the
+ * queues of a device together have 64 MiB, as far as the least for a queue allows.
  */
-#define QUEUE_CHUNKS	 4096u
-#define QUEUE_CHUNKS_MIN 512u
-#define DEVICE_CHUNKS	 16384u
+#define QUEUE_RX_CHUNKS	    4096u
+#define QUEUE_RX_CHUNKS_MIN 256u
+#define QUEUE_TX_CHUNKS	    2048u
+#define DEVICE_CHUNKS	    16384u
 
 #define BUSY_PATIENCE_MS 1000
 #define BUSY_STEP_MS	 20
@@ -43,11 +46,16 @@ static const struct bind_mode {
 };
 #define NR_BIND_MODES (sizeof(bind_modes) / sizeof(bind_modes[0]))
 
-static uint32_t queue_chunks(uint32_t nr_queues)
+static uint32_t tx_chunks(uint32_t rx)
 {
-	uint32_t n = QUEUE_CHUNKS;
+	return rx < QUEUE_TX_CHUNKS ? rx : QUEUE_TX_CHUNKS;
+}
 
-	while (n > QUEUE_CHUNKS_MIN && n * nr_queues > DEVICE_CHUNKS)
+static uint32_t rx_chunks(uint32_t nr_queues)
+{
+	uint32_t n = QUEUE_RX_CHUNKS;
+
+	while (n > QUEUE_RX_CHUNKS_MIN && (n + tx_chunks(n)) * nr_queues > DEVICE_CHUNKS)
 		n /= 2;
 	return n;
 }
@@ -82,16 +90,16 @@ static void close_queue(struct rxe_dp *dp, uint32_t q)
 static int open_queue(struct rxe_dp *dp, uint32_t q, uint16_t flags)
 {
 	struct rxe_xdp_queue *xq = &dp->queue[q];
-	uint32_t half = queue_chunks(dp->nr_queues) / 2;
+	uint32_t rx = rx_chunks(dp->nr_queues);
 	struct rxe_umem_config cfg = {
-		.nr_rx = half,
+		.nr_rx = rx,
 		.owner = q % dp->nr_workers,
 		.nr_workers = dp->nr_workers,
 		.tx_workers = tx_workers_of(dp, q),
 	};
 	int err;
 
-	cfg.nr_tx = cfg.tx_workers ? half : 0;
+	cfg.nr_tx = cfg.tx_workers ? tx_chunks(rx) : 0;
 	xq->sock = calloc(dp->nr_workers, sizeof(*xq->sock));
 	if (!xq->sock)
 		return -ENOMEM;
