@@ -14,7 +14,7 @@ without_bpffs() {
 
 # Somebody else's XDP program on the netdev.
 foreign_program() {
-	in_ns "$(ns 1)" ip link set dev $NETDEV xdp obj "$BUILD/selftests/xdp_pass.bpf.o" \
+	in_ns "$(ns 1)" ip link set dev $NETDEV "${1:-xdp}" obj "$BUILD/selftests/xdp_pass.bpf.o" \
 		sec xdp.frags
 }
 clean() {
@@ -27,7 +27,7 @@ need rdma unshare
 make -s -C "$SELFTESTS" B="$BUILD" || skip_all "cannot build the selftests' BPF programs"
 veth_pair
 start_rxed 1 || hosts_failed "rxed does not come up"
-ktap_plan 36
+ktap_plan 39
 
 check "rxed: unknown option" refuses "usage|Usage|option" rxed_once --nosuch
 check "rxed: unknown namespace" refuses "$ID-none" rxed_once --rundir "$WORK/$ID-x" --netns "$ID-none"
@@ -70,6 +70,10 @@ check "the device is refused" refuses 'error' add_link 1
 check "the log says what to do" wait_for 2 rxed_said 1 'XDP|xdp'
 check "no device is left" no_device
 in_ns "$(ns 1)" ip link set dev $NETDEV xdp off
+check "a generic one, where the driver has XDP" foreign_program xdpgeneric
+check "the device is refused again" refuses 'error' add_link 1
+check "the log says how to take that off" wait_for 2 rxed_said 1 "dev $NETDEV xdpgeneric off"
+in_ns "$(ns 1)" ip link set dev $NETDEV xdpgeneric off
 check "without it the device is made" add_link 1
 check "an unknown device of a program" refuses 'nosuch' verbs 1 ibv_devinfo -d nosuch
 ktap_done
