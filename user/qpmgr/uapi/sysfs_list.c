@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Merged lists: the kernel's entries first, then what rxed has for that namespace. */
+/* Merged lists: what rxed has for that namespace, and the kernel's entries. */
 #include "sysfs_list.h"
 
 #include <dirent.h>
@@ -31,20 +31,51 @@ bool rxe_kernel_has_device(const char *name)
 
 /* ---- entries ------------------------------------------------------------------------ */
 
+#define MAX_NAMES 256
+
 struct list {
-	const char *dir; /* being made, below RUNDIR/sys */
+	const char *dir; /* below RUNDIR/sys */
 	unsigned int n;
+	char name[MAX_NAMES][RXE_DEV_NAME_MAX];
 };
+
+static bool has(const struct list *l, const char *name)
+{
+	for (unsigned int i = 0; i < l->n; i++)
+		if (!strcmp(l->name[i], name))
+			return true;
+	return false;
+}
+
+/* Notes a name that belongs to the list; 0, or -E2BIG. */
+static int note(struct list *l, const char *name)
+{
+	if (l->n == MAX_NAMES || strlen(name) >= RXE_DEV_NAME_MAX)
+		return -E2BIG;
+	strcpy(l->name[l->n++], name);
+	return 0;
+}
 
 static int put_link(struct list *l, const char *name, const char *target)
 {
 	char path[PATH_MAX];
+	int err = note(l, name);
 
 	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
-	l->n++;
-	return rxe_sysfs_link(path, target);
+	return err ? err : rxe_sysfs_link(path, target);
 }
 
+/* A node is made of its name alone, by the preload library. */
+static int put_file(struct list *l, const char *name)
+{
+	char path[PATH_MAX];
+	int err = note(l, name);
+
+	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+	return err ? err : rxe_sysfs_put(path, "");
+}
+
+/* What the list has already, ours, stays so. */
 static int put_kernels(struct list *l, const char *dir)
 {
 	char target[PATH_MAX];
@@ -53,7 +84,7 @@ static int put_kernels(struct list *l, const char *dir)
 	int err = 0;
 
 	while (d && !err && (e = readdir(d))) {
-		if (e->d_name[0] == '.')
+		if (e->d_name[0] == '.' || has(l, e->d_name))
 			continue;
 		snprintf(target, sizeof(target), "%s/%s", dir, e->d_name);
 		err = put_link(l, e->d_name, target);
@@ -83,32 +114,21 @@ static int put_verbs(struct list *l, const struct rxe_dev *dev)
 	return put_link(l, name, target);
 }
 
-/* A node is made of its name alone, by the preload library. */
 static int put_node(struct list *l, const struct rxe_dev *dev)
 {
-	char path[PATH_MAX];
+	char name[32];
 
-	snprintf(path, sizeof(path), "%s/uverbs%u", l->dir, dev->minor);
-	l->n++;
-	return rxe_sysfs_put(path, "");
+	snprintf(name, sizeof(name), "uverbs%u", dev->minor);
+	return put_file(l, name);
 }
 
 static int put_cm(struct list *l)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/rdma_cm", l->dir);
-	rxe_sysfs_remove(path); /* the kernel's: rdma_cm is ours here */
-	l->n++;
-	return rxe_sysfs_put(path, "");
+	return put_file(l, "rdma_cm");
 }
 
 static int put_abi(struct list *l)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/abi_version", l->dir);
-	rxe_sysfs_remove(path);
 	return put_link(l, "abi_version", UP "/class/infiniband_verbs/abi_version");
 }
 
@@ -124,27 +144,46 @@ static const struct {
 	{NODE_DIR, put_node, put_cm},
 };
 
+static void drop_others(const struct list *l)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/sys/%s", rxed.rundir, l->dir);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || has(l, e->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", l->dir, e->d_name);
+		rxe_sysfs_remove(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* In place: whoever walks through it compares the directory with what it was. */
 static int fill(struct list *l, unsigned int i, const struct rxe_netns *ns)
 {
 	struct rxe_dev *dev;
 	int err = rxe_sysfs_mkdir(l->dir);
 
-	if (!err)
-		err = put_kernels(l, lists[i].dir);
 	TAILQ_FOREACH (dev, &rxed.devs, link)
 		if (!err && rxe_dev_visible(dev, ns))
 			err = lists[i].device(l, dev);
 	if (!err && lists[i].more)
 		err = lists[i].more(l);
+	if (!err)
+		err = put_kernels(l, lists[i].dir);
+	drop_others(l);
 	return err;
 }
 
 int rxe_sysfs_sync_list(const char *path, const struct rxe_netns *ns)
 {
-	char dir[64], aside[128];
-	struct list l = {.dir = aside};
+	static struct list l; /* control thread only */
+	char dir[64];
 	unsigned int i = 0;
-	int err;
 
 	snprintf(dir, sizeof(dir), RXE_MERGED_DIR "/%llu", (unsigned long long)rxe_netns_ino(ns));
 	if (strncmp(path, dir, strlen(dir)) || path[strlen(dir)] != '/')
@@ -154,12 +193,8 @@ int rxe_sysfs_sync_list(const char *path, const struct rxe_netns *ns)
 		i++;
 	if (i == sizeof(lists) / sizeof(lists[0]))
 		return -ENOENT;
-	/* As deep as the list itself, since links in it are relative. */
-	snprintf(aside, sizeof(aside), "%s/new%s", RXE_MERGED_DIR, path);
-	rxe_sysfs_remove(aside);
-	err = fill(&l, i, ns);
 	snprintf(dir + strlen(dir), sizeof(dir) - strlen(dir), "%s", path);
-	if (!err)
-		err = rxe_sysfs_mkdir(dir);
-	return err ? err : rxe_sysfs_swap(dir, aside);
+	l.dir = dir;
+	l.n = 0;
+	return fill(&l, i, ns);
 }
