@@ -69,7 +69,7 @@ two_hosts
 need rdma rping ib_send_bw ibv_srq_pingpong
 need_python json
 shims
-ktap_plan 10
+ktap_plan 11
 
 check "idle, as 7.3 to the number" compared linux-7.3/rdma-idle.txt --exact
 check "idle, as 6.1 but for what 7.3 adds" compared linux-6.1/rdma-idle.txt --exact \
@@ -84,4 +84,5 @@ check "rkeys for root: -dd" eval "rdma 1 -dd res show mr | grep -qE 'rkey 0x[0-9
 check "counters move" eval "rdma 1 -j statistic | grep -qE '\"rcvd_pkts\":[1-9]'"
 stop_programs
 check "nothing is left of them" wait_for 10 idle
+check "afterwards" compared linux-7.3/rdma-after.txt --keep '^rdma res show|^rdma link (del|add)'
 ktap_done

@@ -73,7 +73,15 @@ static uint32_t op_random(void *ctx)
 	return bed_random(((struct bed_side *)ctx)->bed);
 }
 
-static const struct cm_ops ops = {op_send, op_request, op_event, op_random};
+static void op_again(void *ctx, const struct cm_path *path, bool sent, const uint8_t *mad)
+{
+	struct bed_side *s = ctx;
+
+	assert_ptr_equal(path->port, &s->port);
+	s->again[sent][cm_get(mad, CM_ATTR_ID)]++;
+}
+
+static const struct cm_ops ops = {op_send, op_request, op_event, op_random, op_again};
 
 void bed_start(struct bed *b)
 {

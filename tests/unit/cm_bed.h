@@ -37,7 +37,8 @@ struct bed_side {
 	struct bed_event event[BED_EVENTS];
 	unsigned int nr_events, seen;
 	unsigned int sent[CM_MSG_LAST + 1];
-	uint8_t last[CM_MAD_LEN]; /* last MAD it sent */
+	unsigned int again[2][CM_MSG_LAST + 1]; /* received again, sent again */
+	uint8_t last[CM_MAD_LEN];		/* last MAD it sent */
 };
 
 struct bed {

@@ -208,6 +208,7 @@ static void unreachable(void **state)
 		;
 	assert_int_equal(bed_expect(b, 0, CM_EV_REQ_ERROR)->status, -ETIMEDOUT);
 	assert_int_equal(b->side[0].sent[CM_MSG_REQ], 16);
+	assert_int_equal(b->side[0].again[true][CM_MSG_REQ], 15);
 	/* Sixteen times twice the path's life and the peer's response time. */
 	assert_int_equal((b->now - start) / 1000000, 16 * (2 * 1024 + 4096));
 	destroy(b, 0);
@@ -225,6 +226,9 @@ static void everything_twice(void **state)
 	bed_expect_none(b, 0);
 	bed_expect_none(b, 1);
 	assert_int_equal(b->side[1].sent[CM_MSG_MRA], 1); /* to the second REQ */
+	assert_int_equal(b->side[1].again[false][CM_MSG_REQ], 1);
+	assert_int_equal(b->side[0].again[false][CM_MSG_REP], 1);
+	assert_int_equal(b->side[0].again[true][CM_MSG_REQ], 0);
 	cm_disconnect(b->side[1].id);
 	bed_settle(b);
 	bed_expect(b, 0, CM_EV_DREQ);

@@ -17,6 +17,7 @@
 #include "neigh.h"
 #include "netns.h"
 #include "params.h"
+#include "uapi/sysfs_list.h"
 
 #define TICK_NS	  250000000ull /* within this, a tunable of the port acts */
 #define FIRST_QPN 16	       /* as the driver's; the lowest are reserved */
@@ -24,6 +25,9 @@
 #define MAX_MCAST_GRP	    8192
 #define MAX_MCAST_QP_ATTACH 56
 #define FIRST_SRQN	    0x20001 /* as the driver's */
+
+/* Beside a kernel with RDMA devices, whose numbers begin with 0. */
+#define BESIDE_KERNEL_MINOR 512
 
 static struct rxe_timer tick_timer;
 
@@ -353,7 +357,7 @@ static void limits_from_params(struct rxe_limits *lim)
 
 static uint32_t free_minor(void)
 {
-	uint32_t minor = 0;
+	uint32_t minor = rxe_kernel_has_rdma() ? BESIDE_KERNEL_MINOR : 0;
 
 	while (rxe_dev_by_minor(minor))
 		minor++;
@@ -367,6 +371,9 @@ static int check_name(const char *name, char *err, size_t errlen)
 	if (fault)
 		return fail(-EINVAL, err, errlen, "device name '%.64s': %s; choose one like rxe0",
 			    name, fault);
+	if (rxe_kernel_has_device(name))
+		return fail(-EEXIST, err, errlen,
+			    "device %s is one of the kernel's; choose another name", name);
 	if (rxe_dev_by_name(name))
 		return fail(-EEXIST, err, errlen,
 			    "device %s exists already; choose another name or delete it first "

@@ -141,8 +141,12 @@ void rxe_uverbs_dev_isolate(struct rxe_dev *dev);
 int rxe_sysfs_init(void);
 int rxe_sysfs_write_dev(struct rxe_dev *dev);
 void rxe_sysfs_remove_dev(struct rxe_dev *dev);
-void rxe_sysfs_netns_mode(void);      /* the mode or a device's rdma_ns changed */
-int rxe_sysfs_sync(const char *path); /* hw_counters are read now */
+void rxe_sysfs_netns_mode(void); /* the mode or a device's rdma_ns changed */
+/*
+ * Brings a path below RUNDIR/sys up to date. Below merged/INO: what clients in
+ * ns, which must be INO, see beside the kernel's devices; -EACCES else.
+ */
+int rxe_sysfs_sync(const char *path, const struct rxe_netns *ns);
 
 /* ---- neigh.c: route and neighbour resolution ------------------------------ */
 /*

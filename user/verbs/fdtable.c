@@ -366,6 +366,8 @@ static void renumber(struct rxe_file *file, int from, int to)
 			atomic_compare_exchange_strong(&file->doorbell.eventfd[i], &old, to);
 	} else if (file->kind == RXE_FILE_NETLINK) {
 		atomic_compare_exchange_strong(&file->nl.injector, &old, to);
+		old = from;
+		atomic_compare_exchange_strong(&file->nl.kernel, &old, to);
 		if (file->conn.fd == from)
 			file->conn.fd = to;
 	} else if (file->kind == RXE_FILE_RDMA_CM && file->conn.fd == from) {

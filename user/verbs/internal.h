@@ -118,6 +118,8 @@ struct rxe_netlink {
 	_Atomic uint32_t app_port;	   /* 0: the application's socket is not guarded yet */
 	pthread_mutex_t lock;		   /* of the queue */
 	struct rxe_nl_block *head, **tail; /* answers that did not fit yet */
+	int kernel;		     /* the kernel's own NETLINK_RDMA, private; -1: it has none */
+	pthread_mutex_t kernel_lock; /* one request to it at a time */
 };
 
 /* ---- fdtable.c: descriptors that are ours ------------------------------------ */
@@ -255,15 +257,34 @@ int rxe_command_ioctl(struct rxe_file *file, void *arg);
 
 /*
  * A socket that answers as NETLINK_RDMA would, or -1 when no daemon can be
- * reached (the caller then asks the kernel).
+ * reached (the caller then asks the kernel). kernel (taken): the kernel's own
+ * such socket, whose devices are shown as well, or -1.
  */
-int rxe_netlink_socket(int type);
+int rxe_netlink_socket(int type, int kernel);
 int rxe_netlink_bind(struct rxe_file *file, int fd, const struct sockaddr *addr, socklen_t len);
 ssize_t rxe_netlink_send(struct rxe_file *file, int fd, const struct iovec *iov, size_t nr_iov);
 /* Delivers what did not fit before; call around a receive. */
 void rxe_netlink_pump(struct rxe_file *file);
 void rxe_netlink_forked(struct rxe_netlink *nl);
 void rxe_netlink_free(struct rxe_netlink *nl);
+
+/* ---- netlink_kernel.c: a kernel that has RDMA, too ----------------------------------- */
+
+#define RXE_NL_BASE 0x10000 /* the first number of the daemon's devices beside the kernel's */
+enum rxe_nl_route { RXE_NL_DAEMON, RXE_NL_KERNEL, RXE_NL_BOTH };
+struct nlmsghdr;
+/* Makes sock (taken; -1: there is none) the private socket to the kernel, or -1. */
+int rxe_nl_kernel_socket(int sock);
+/* Whom a request is for. It has the length that its header says. */
+enum rxe_nl_route rxe_nl_route(struct nlmsghdr *nlh);
+/* Adds `by` to the device number in a message, if there is one. */
+void rxe_nl_shift(struct nlmsghdr *nlh, int32_t by);
+/*
+ * Sends a request to the kernel and hands each message of the answer to take.
+ * part: without its end or error, since others follow. 0 or a negative errno.
+ */
+int rxe_nl_ask_kernel(int sock, const struct nlmsghdr *req, bool part,
+		      int (*take)(void *arg, const void *msg, size_t len), void *arg);
 
 /* ---- param.c ------------------------------------------------------------------------- */
 

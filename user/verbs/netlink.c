@@ -81,15 +81,18 @@ static int make_injector(struct rxe_netlink *nl)
 	return err;
 }
 
-static struct rxe_file *make_file(int conn)
+static struct rxe_file *make_file(int conn, int kernel)
 {
 	struct rxe_file *file = rxe_file_new(RXE_FILE_NETLINK);
 
 	if (!file) {
+		if (kernel >= 0)
+			rxe_raw_close(kernel);
 		rxe_raw_close(conn);
 		return NULL;
 	}
 	file->nl.injector = -1;
+	file->nl.kernel = rxe_nl_kernel_socket(kernel);
 	rxe_netlink_forked(&file->nl);
 	file->nl.tail = &file->nl.head;
 	if (!rxe_conn_init(&file->conn, rxe_fd_private(conn)) && !make_injector(&file->nl))
@@ -98,16 +101,18 @@ static struct rxe_file *make_file(int conn)
 	return NULL;
 }
 
-int rxe_netlink_socket(int type)
+int rxe_netlink_socket(int type, int kernel)
 {
 	int conn = rxe_ipc_connect(rxe_rundir()), sock;
 	struct rxe_file *file;
 
 	if (conn < 0) {
 		rxe_warn_no_daemon(conn);
+		if (kernel >= 0)
+			rxe_raw_close(kernel);
 		return -1;
 	}
-	file = make_file(conn);
+	file = make_file(conn, kernel);
 	if (!file)
 		return -1;
 	sock = socket(AF_NETLINK, type, NETLINK_USERSOCK);
@@ -122,6 +127,7 @@ int rxe_netlink_socket(int type)
 void rxe_netlink_forked(struct rxe_netlink *nl)
 {
 	pthread_mutex_init(&nl->lock, NULL);
+	pthread_mutex_init(&nl->kernel_lock, NULL);
 }
 
 void rxe_netlink_free(struct rxe_netlink *nl)
@@ -129,6 +135,8 @@ void rxe_netlink_free(struct rxe_netlink *nl)
 	struct rxe_nl_block *block;
 
 	rxe_fd_private_close(atomic_load(&nl->injector));
+	if (nl->kernel >= 0)
+		rxe_fd_private_close(nl->kernel);
 	while ((block = nl->head)) {
 		nl->head = block->next;
 		free(block);
@@ -195,38 +203,116 @@ void rxe_netlink_pump(struct rxe_file *file)
 	errno = saved;
 }
 
-/* Netlink answers name the port that they go to. */
-static void address_messages(char *bytes, size_t len, uint32_t port)
+/*
+ * Netlink answers name the port that they go to. Beside a kernel with devices
+ * of its own the daemon's have other numbers.
+ */
+static void address_messages(const struct rxe_netlink *nl, char *bytes, size_t len, bool daemon)
 {
 	struct nlmsghdr *nlh;
 
 	for (size_t at = 0; at + sizeof(*nlh) <= len; at += NLMSG_ALIGN(nlh->nlmsg_len)) {
 		nlh = (void *)(bytes + at);
-		if (nlh->nlmsg_len < sizeof(*nlh))
+		if (nlh->nlmsg_len < sizeof(*nlh) || nlh->nlmsg_len > len - at)
 			break;
-		nlh->nlmsg_pid = port;
+		nlh->nlmsg_pid = atomic_load(&nl->app_port);
+		if (daemon && nl->kernel >= 0)
+			rxe_nl_shift(nlh, RXE_NL_BASE);
 	}
 }
 
-static int take_answer(void *arg, struct rxe_ipc_msg *msg)
+static int queue(struct rxe_netlink *nl, const void *bytes, size_t len, bool daemon)
 {
-	struct rxe_netlink *nl = arg;
 	struct rxe_nl_block *block;
 
-	if (!msg->hdr.len)
+	if (!len)
 		return 0;
-	block = malloc(sizeof(*block) + msg->hdr.len);
+	block = malloc(sizeof(*block) + len);
 	if (!block)
 		return -ENOMEM;
 	block->next = NULL;
-	block->len = msg->hdr.len;
-	memcpy(block->bytes, msg->buf, block->len);
-	address_messages(block->bytes, block->len, atomic_load(&nl->app_port));
+	block->len = len;
+	memcpy(block->bytes, bytes, len);
+	address_messages(nl, block->bytes, len, daemon);
 	pthread_mutex_lock(&nl->lock);
 	*nl->tail = block;
 	nl->tail = &block->next;
 	pthread_mutex_unlock(&nl->lock);
 	return 0;
+}
+
+static int take_answer(void *arg, struct rxe_ipc_msg *msg)
+{
+	return queue(arg, msg->buf, msg->hdr.len, true);
+}
+
+static int take_kernels(void *arg, const void *msg, size_t len)
+{
+	return queue(arg, msg, len, false);
+}
+
+/* ---- requests -------------------------------------------------------------------------- */
+
+static int ask_daemon(struct rxe_file *file, const struct iovec *iov, size_t nr_iov)
+{
+	struct rxe_request req = {
+		.type = RXE_IPC_NETLINK, .iov = (struct iovec *)iov, .nr_iov = nr_iov};
+	int netns = nr_iov == 1 ? rxe_netlink_netns_fd(iov->iov_base, iov->iov_len) : -1;
+
+	if (netns >= 0) {
+		req.fds = &netns;
+		req.nr_fds = 1;
+	}
+	return rxe_conn_request(&file->conn, &req, take_answer, &file->nl);
+}
+
+static int ask_kernel(struct rxe_netlink *nl, const struct nlmsghdr *nlh, bool part)
+{
+	int err;
+
+	pthread_mutex_lock(&nl->kernel_lock);
+	err = rxe_nl_ask_kernel(nl->kernel, nlh, part, take_kernels, nl);
+	pthread_mutex_unlock(&nl->kernel_lock);
+	return err;
+}
+
+/* One whole message, a copy. */
+static int ask_one(struct rxe_file *file, struct nlmsghdr *nlh)
+{
+	struct iovec iov = {nlh, nlh->nlmsg_len};
+	enum rxe_nl_route route = rxe_nl_route(nlh);
+
+	if (route == RXE_NL_KERNEL)
+		return ask_kernel(&file->nl, nlh, false);
+	/* Of a dump what the kernel will not or cannot tell is left out. */
+	if (route == RXE_NL_BOTH)
+		ask_kernel(&file->nl, nlh, true);
+	rxe_nl_shift(nlh, -RXE_NL_BASE);
+	return ask_daemon(file, &iov, 1);
+}
+
+#define MERGED_MAX 8192 /* of requests in one send */
+
+static int ask_each(struct rxe_file *file, const struct iovec *iov, size_t nr_iov)
+{
+	char buf[MERGED_MAX] __attribute__((aligned(8)));
+	size_t len = 0, at = 0;
+	struct nlmsghdr *nlh;
+	int err = 0;
+
+	for (size_t i = 0; i < nr_iov; i++) {
+		if (iov[i].iov_len > sizeof(buf) - len)
+			return -EMSGSIZE;
+		memcpy(buf + len, iov[i].iov_base, iov[i].iov_len);
+		len += iov[i].iov_len;
+	}
+	for (; !err && at + sizeof(*nlh) <= len; at += NLMSG_ALIGN(nlh->nlmsg_len)) {
+		nlh = (void *)(buf + at);
+		if (nlh->nlmsg_len < sizeof(*nlh) || nlh->nlmsg_len > len - at)
+			break;
+		err = ask_one(file, nlh);
+	}
+	return err;
 }
 
 /* ---- what the program calls ----------------------------------------------------------- */
@@ -248,23 +334,17 @@ int rxe_netlink_bind(struct rxe_file *file, int fd, const struct sockaddr *addr,
 
 ssize_t rxe_netlink_send(struct rxe_file *file, int fd, const struct iovec *iov, size_t nr_iov)
 {
-	struct rxe_request req = {
-		.type = RXE_IPC_NETLINK, .iov = (struct iovec *)iov, .nr_iov = nr_iov};
 	ssize_t len = 0;
-	int err, netns;
+	int err;
 
 	if (nr_iov > RXE_IPC_MAX_IOV)
 		return fail(-EMSGSIZE);
 	for (size_t i = 0; i < nr_iov; i++)
 		len += iov[i].iov_len;
-	netns = nr_iov == 1 ? rxe_netlink_netns_fd(iov->iov_base, iov->iov_len) : -1;
-	if (netns >= 0) {
-		req.fds = &netns;
-		req.nr_fds = 1;
-	}
 	err = guard(&file->nl, fd);
 	if (!err)
-		err = rxe_conn_request(&file->conn, &req, take_answer, &file->nl);
+		err = file->nl.kernel >= 0 ? ask_each(file, iov, nr_iov)
+					   : ask_daemon(file, iov, nr_iov);
 	rxe_netlink_pump(file);
 	return err ? fail(err) : len;
 }

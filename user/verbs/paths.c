@@ -26,6 +26,8 @@ static const struct root {
 	{"/sys/module/rdma_rxe_net", false},
 };
 
+/* The directory of the nodes; below it, paths are nodes or the kernel's. */
+#define NODE_DIR    "/dev/infiniband"
 #define NODE_PREFIX "/dev/infiniband/uverbs"
 #define CM_NODE	    "/dev/infiniband/rdma_cm"
 
@@ -129,23 +131,51 @@ static bool daemon_lives(void)
 	return true;
 }
 
-/* Counters are files that the daemon writes when somebody asks. */
-static void sync_counters(const char *path)
+/*
+ * Counters, parameters and lists are written when somebody asks. path: below
+ * RUNDIR/sys. 0, or a negative errno: then they are as they were.
+ */
+static int sync_file(const char *path)
 {
 	char reply[256];
 	struct rxe_ipc_msg msg = {.buf = reply, .size = sizeof(reply)};
-	int sock;
+	int sock = rxe_ipc_connect(rxe_rundir()), err;
 
-	if (!strstr(path, "/hw_counters") && !strstr(path, "/counters") &&
-	    !strstr(path, "/1/cm_") && !strstr(path, PARAM_ROOT))
-		return;
-	sock = rxe_ipc_connect(rxe_rundir());
 	if (sock < 0)
-		return; /* the last values, as of a device that was unplugged */
-	path += strlen("/sys/");
-	if (!rxe_ipc_call(sock, RXE_IPC_SYSFS_SYNC, path, strlen(path), &msg))
+		return sock;
+	err = rxe_ipc_call(sock, RXE_IPC_SYSFS_SYNC, path, strlen(path), &msg);
+	if (!err) {
+		err = msg.hdr.status;
 		rxe_ipc_close_fds(&msg, 0);
+	}
 	rxe_raw_close(sock);
+	return err;
+}
+
+static void sync_path(const char *path)
+{
+	if (strstr(path, "/hw_counters") || strstr(path, "/counters") || strstr(path, "/1/cm_") ||
+	    strstr(path, "module/rdma_rxe"))
+		sync_file(path);
+}
+
+/*
+ * A directory that has the kernel's entries beside the daemon's: the daemon
+ * makes such a list, of links, for each network namespace.
+ */
+static enum rxe_path_kind classify_list(const char *path, struct rxe_path *out)
+{
+	char list[sizeof("/sys/merged/") + 64];
+	struct stat st;
+
+	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/thread-self/ns/net", &st, 0) ||
+	    !daemon_lives())
+		return RXE_PATH_NATIVE;
+	snprintf(list, sizeof(list), "/sys/merged/%llu%s", (unsigned long long)st.st_ino, path);
+	if (sync_file(list + strlen("/sys/")) ||
+	    !in_rundir(out->buf, sizeof(out->buf), list, strlen(list)) || !exists(out->buf))
+		return RXE_PATH_NATIVE;
+	return RXE_PATH_SYSFS;
 }
 
 /* Devices are seen by some, what is no device's by all. */
@@ -165,10 +195,10 @@ static enum rxe_path_kind classify_sysfs(const struct root *root, const char *pa
 	if (!place(root, path, entry, out) || !exists(out->buf))
 		return RXE_PATH_NATIVE;
 	if (root->is_class && !*rest && exists(path))
-		return RXE_PATH_NATIVE; /* the list of the kernel's devices */
+		return classify_list(path, out);
 	if (!place(root, path, strlen(path), out) || !daemon_lives())
 		return RXE_PATH_NATIVE;
-	sync_counters(path);
+	sync_path(path + strlen("/sys/"));
 	return !strncmp(path, PARAM_ROOT, strlen(PARAM_ROOT)) && strstr(path, "/parameters/")
 		       ? RXE_PATH_PARAM
 		       : RXE_PATH_SYSFS;
@@ -212,6 +242,8 @@ static enum rxe_path_kind classify(const char *path, struct rxe_path *out)
 
 	if (!strcmp(path, CM_NODE))
 		return classify_cm_node(out);
+	if (!strcmp(path, NODE_DIR))
+		return classify_list(path, out);
 
 	if (!strncmp(path, NODE_PREFIX, strlen(NODE_PREFIX)))
 		return classify_node(path + strlen(NODE_PREFIX), out);

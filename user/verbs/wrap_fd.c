@@ -195,7 +195,8 @@ RXE_EXPORT int socket(int domain, int type, int protocol)
 	int fd = -1;
 
 	if (domain == AF_NETLINK && protocol == NETLINK_RDMA)
-		fd = rxe_netlink_socket(type);
+		fd = rxe_netlink_socket(
+			type, RXE_NEXT(socket)(domain, SOCK_RAW | SOCK_CLOEXEC, protocol));
 	if (fd < 0) {
 		fd = RXE_NEXT(socket)(domain, type, protocol);
 		if (fd >= 0)

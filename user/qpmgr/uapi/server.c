@@ -373,7 +373,7 @@ static int req_sysfs_sync(struct conn *c, struct rxe_ipc_msg *m)
 	path[m->hdr.len] = 0;
 	if (rxe_sysfs_is_param(path))
 		params_rx();
-	return rxe_sysfs_sync(path);
+	return rxe_sysfs_sync(path, c->peer->ns);
 }
 
 static int req_stat(struct conn *c, struct rxe_ipc_msg *m)

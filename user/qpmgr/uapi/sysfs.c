@@ -16,6 +16,7 @@
 #include "netns.h"
 #include "rxed.h"
 #include "sysfs_file.h"
+#include "sysfs_list.h"
 #include "sysfs_param.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
@@ -440,11 +441,13 @@ static struct rxe_dev *dev_of_path(const char *path, const char **rest)
 	return rxe_dev_by_name(name);
 }
 
-int rxe_sysfs_sync(const char *path)
+int rxe_sysfs_sync(const char *path, const struct rxe_netns *ns)
 {
 	const char *rest;
 	struct rxe_dev *dev = dev_of_path(path, &rest);
 
+	if (!strncmp(path, RXE_MERGED_DIR "/", strlen(RXE_MERGED_DIR "/")))
+		return rxe_sysfs_sync_list(path, ns);
 	if (rxe_sysfs_is_param(path))
 		return rxe_sysfs_sync_param(path);
 	if (!dev)
