@@ -106,7 +106,8 @@ void rxe_worker_call(struct rxe_worker *w, void (*fn)(struct rxe_worker *w, void
 
 	sem_init(&c.done, 0, 0);
 	pthread_mutex_lock(&w->lock);
-	__atomic_store_n(w->calls_tail, &c, __ATOMIC_RELEASE); /* mailbox_pending() looks unlocked */
+	__atomic_store_n(w->calls_tail, &c,
+			 __ATOMIC_RELEASE); /* mailbox_pending() looks unlocked */
 	w->calls_tail = &c.next;
 	pthread_mutex_unlock(&w->lock);
 	wake(w);

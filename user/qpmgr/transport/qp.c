@@ -130,6 +130,12 @@ static void release(struct rxe_qp *qp)
 	free(qp);
 }
 
+/* The control thread may be looking (rxe_qp_get_state()). */
+static void set_state(struct rxe_qp *qp, enum rxe_qp_state state)
+{
+	__atomic_store_n(&qp->attr.qp_state, state, __ATOMIC_RELAXED);
+}
+
 static void stop(struct rxe_qp *qp)
 {
 	rxe_req_reset(qp);
@@ -142,7 +148,7 @@ void rxe_qp_destroy(struct rxe_qp *qp)
 {
 	rxe_resp_farewell(qp);
 	stop(qp);
-	qp->attr.qp_state = RXE_QPS_RESET;
+	set_state(qp, RXE_QPS_RESET);
 	qp->destroyed = true;
 	rxe_engine_del_qp(qp->engine, qp);
 	if (!busy_ops(qp))
@@ -165,7 +171,7 @@ void rxe_qp_error(struct rxe_qp *qp)
 
 	if (qp->attr.qp_state == RXE_QPS_ERR)
 		return;
-	qp->attr.qp_state = RXE_QPS_ERR;
+	set_state(qp, RXE_QPS_ERR);
 	qp->attr.sq_draining = false;
 	rxe_req_drop_tx(qp);
 	rxe_local_stop(qp);
@@ -234,7 +240,8 @@ static int check_values(const struct rxe_qp *qp, const struct rxe_qp_attr *a, ui
 	    ((mask & RXE_QP_MAX_DEST_RD_ATOMIC) && a->max_dest_rd_atomic > max_rd))
 		return -EINVAL;
 	if ((mask & RXE_QP_PATH_MTU) &&
-	    (a->path_mtu < 1 || a->path_mtu > 5 || mtu_bytes(a->path_mtu) > qp->hca->mtu))
+	    (a->path_mtu < 1 || a->path_mtu > 5 ||
+	     mtu_bytes(a->path_mtu) > __atomic_load_n(&qp->hca->mtu, __ATOMIC_RELAXED)))
 		return -EINVAL;
 	return 0;
 }
@@ -321,13 +328,13 @@ static void enter_state(struct rxe_qp *qp, enum rxe_qp_state next)
 		break;
 	case RXE_QPS_SQD:
 		if (qp->attr.qp_state != RXE_QPS_SQD) {
-			qp->attr.qp_state = RXE_QPS_SQD;
+			set_state(qp, RXE_QPS_SQD);
 			qp->attr.sq_draining = true;
 			rxe_comp_retire(qp); /* perhaps it is drained */
 		}
 		break;
 	default:
-		qp->attr.qp_state = next;
+		set_state(qp, next);
 		rxe_qp_kick(qp);
 	}
 }
@@ -389,7 +396,7 @@ uint32_t rxe_qp_num(const struct rxe_qp *qp)
 
 enum rxe_qp_state rxe_qp_get_state(const struct rxe_qp *qp)
 {
-	return qp->attr.qp_state;
+	return __atomic_load_n(&qp->attr.qp_state, __ATOMIC_RELAXED);
 }
 
 enum rxe_qp_type rxe_qp_get_type(const struct rxe_qp *qp)
