@@ -122,8 +122,8 @@ static void update_mtu(struct rxe_dev *dev)
 	if (mtu != dev->hca.mtu)
 		log_info("device %s: port MTU %u (netdev %s has %u)", dev->name, mtu, dev->netdev,
 			 dev->netdev_mtu);
-	dev->hca.mtu = mtu;
-	dev->hca.ud_mtu = ud && ud < mtu ? ud : mtu;
+	__atomic_store_n(&dev->hca.mtu, mtu, __ATOMIC_RELAXED);
+	__atomic_store_n(&dev->hca.ud_mtu, ud && ud < mtu ? ud : mtu, __ATOMIC_RELAXED);
 }
 
 /* `mtu` was set to another value: give the netdev the MTU that it needs. */

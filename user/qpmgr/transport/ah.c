@@ -63,7 +63,7 @@ int rxe_ah_create(struct rxe_hca *hca, uint32_t pdn, const struct rxe_address *a
 		return -ENOMEM;
 	*ah = (struct rxe_ah){.pdn = pdn, .id = ++t->next_id, .addr = *addr};
 	t->used++;
-	rcu_assign_pointer(t->ah[n], ah);
+	rxe_rcu_assign(t->ah[n], ah);
 	*ah_num = n;
 	return 0;
 }
@@ -76,7 +76,7 @@ int rxe_ah_destroy(struct rxe_hca *hca, uint32_t ah_num, void **route)
 	if (!ah_num || ah_num > t->limit || !t->ah[ah_num])
 		return -ENOENT;
 	ah = t->ah[ah_num];
-	rcu_assign_pointer(t->ah[ah_num], NULL);
+	rxe_rcu_assign(t->ah[ah_num], NULL);
 	t->used--;
 	synchronize_rcu();
 	rxe_rcu_acquire(ah);
@@ -89,7 +89,7 @@ static struct rxe_ah *find(struct rxe_hca *hca, uint32_t ah_num)
 {
 	struct rxe_ah_table *t = hca->ahs;
 
-	return ah_num && ah_num <= t->limit ? rcu_dereference(t->ah[ah_num]) : NULL;
+	return ah_num && ah_num <= t->limit ? rxe_rcu_get(t->ah[ah_num]) : NULL;
 }
 
 int rxe_ah_lookup(struct rxe_hca *hca, uint32_t pdn, uint32_t ah_num, struct rxe_address *addr,

@@ -10,7 +10,10 @@
 /* Largest UD payload, bytes. */
 static inline uint32_t rxe_ud_mtu(const struct rxe_hca *hca)
 {
-	return hca->ud_mtu && hca->ud_mtu < hca->mtu ? hca->ud_mtu : hca->mtu;
+	uint32_t mtu = __atomic_load_n(&hca->mtu, __ATOMIC_RELAXED);
+	uint32_t ud = __atomic_load_n(&hca->ud_mtu, __ATOMIC_RELAXED);
+
+	return ud && ud < mtu ? ud : mtu;
 }
 
 struct rxe_mr_table *rxe_mr_table_new(uint32_t max_mr, uint32_t max_mw);

@@ -96,7 +96,7 @@ static struct group *grow(const struct group *g, const union rxe_ip *gid, struct
 /* After this no engine uses the old group. */
 static void replace(struct group **link, struct group *old, struct group *new)
 {
-	rcu_assign_pointer(*link, new);
+	rxe_rcu_assign(*link, new);
 	if (!old)
 		return;
 	synchronize_rcu();
@@ -152,7 +152,7 @@ int rxe_mcast_detach(struct rxe_hca *hca, const union rxe_ip *mgid, struct rxe_q
 		return -EINVAL;
 	t->nr_attached--;
 	if (--g->live) {
-		rcu_assign_pointer(*member, NULL);
+		rxe_rcu_assign(*member, NULL);
 		synchronize_rcu();
 		return 0;
 	}
@@ -177,9 +177,9 @@ static struct group *find(const struct rxe_hca *hca, const union rxe_ip *gid)
 
 	if (!__atomic_load_n(&t->nr_groups, __ATOMIC_RELAXED))
 		return NULL;
-	g = rcu_dereference(t->bucket[bucket_of(gid)]);
+	g = rxe_rcu_get(t->bucket[bucket_of(gid)]);
 	while (g && !same_gid(&g->gid, gid))
-		g = rcu_dereference(g->next);
+		g = rxe_rcu_get(g->next);
 	return g;
 }
 
@@ -190,7 +190,7 @@ bool rxe_mcast_has_member(const struct rxe_hca *hca, const union rxe_ip *mgid,
 	bool has = false;
 
 	for (uint32_t i = 0; g && i < g->nr && !has; i++) {
-		const struct rxe_qp *qp = rcu_dereference(g->qp[i]);
+		const struct rxe_qp *qp = rxe_rcu_get(g->qp[i]);
 
 		has = qp && (!e || qp->engine == e);
 	}
@@ -227,7 +227,7 @@ void rxe_mcast_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pkt
 	bool any = pkt->relayed;
 
 	for (uint32_t i = 0; g && i < g->nr; i++) {
-		struct rxe_qp *qp = rcu_dereference(g->qp[i]);
+		struct rxe_qp *qp = rxe_rcu_get(g->qp[i]);
 		enum rxe_hw_counter why;
 
 		any = true;

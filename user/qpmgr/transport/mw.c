@@ -50,7 +50,7 @@ int rxe_mw_create(struct rxe_hca *hca, uint32_t pdn, enum rxe_mw_type type, stru
 
 uint32_t rxe_mw_rkey(const struct rxe_mw *mw)
 {
-	return mw->key.key;
+	return __atomic_load_n(&mw->key.key, __ATOMIC_RELAXED); /* a QP may be binding it */
 }
 
 /* The window leads to mr (NULL: nowhere); its old MR may be let go. */
@@ -150,7 +150,7 @@ static int bind_window(struct rxe_hca *hca, struct rxe_mw *mw, uint64_t qp_id,
 		err = bind_region(hca, mw, qp_id, key, b, &bound);
 	if (err)
 		return err;
-	mw->key.key = key;
+	__atomic_store_n(&mw->key.key, key, __ATOMIC_RELAXED);
 	*old = lead_to(mw, bound);
 	return 0;
 }

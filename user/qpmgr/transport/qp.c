@@ -132,6 +132,12 @@ static void release(struct rxe_qp *qp)
 	free(qp);
 }
 
+/* The control thread may be looking (rxe_qp_get_state()). */
+static void set_state(struct rxe_qp *qp, enum rxe_qp_state state)
+{
+	__atomic_store_n(&qp->attr.qp_state, state, __ATOMIC_RELAXED);
+}
+
 static void stop(struct rxe_qp *qp)
 {
 	rxe_req_reset(qp);
@@ -144,7 +150,7 @@ void rxe_qp_destroy(struct rxe_qp *qp)
 {
 	rxe_resp_farewell(qp);
 	stop(qp);
-	qp->attr.qp_state = RXE_QPS_RESET;
+	set_state(qp, RXE_QPS_RESET);
 	qp->destroyed = true;
 	rxe_engine_del_qp(qp->engine, qp);
 	if (!busy_ops(qp))
@@ -179,7 +185,7 @@ void rxe_qp_error(struct rxe_qp *qp)
 {
 	if (qp->attr.qp_state == RXE_QPS_ERR)
 		return;
-	qp->attr.qp_state = RXE_QPS_ERR;
+	set_state(qp, RXE_QPS_ERR);
 	stop_sending(qp);
 	rxe_resp_drop_slots(qp);
 	qp->resp.ack_pending = false;
@@ -197,7 +203,7 @@ void rxe_qp_sq_error(struct rxe_qp *qp)
 {
 	struct rxe_requester *req = &qp->req;
 
-	qp->attr.qp_state = RXE_QPS_SQE;
+	set_state(qp, RXE_QPS_SQE);
 	stop_sending(qp);
 	rxe_flush_sq(qp);
 	req->cur = req->ack = req->tail;
@@ -252,7 +258,8 @@ static int check_values(const struct rxe_qp *qp, const struct rxe_qp_attr *a, ui
 	    ((mask & RXE_QP_MAX_DEST_RD_ATOMIC) && a->max_dest_rd_atomic > max_rd))
 		return -EINVAL;
 	if ((mask & RXE_QP_PATH_MTU) &&
-	    (a->path_mtu < 1 || a->path_mtu > 5 || mtu_bytes(a->path_mtu) > qp->hca->mtu))
+	    (a->path_mtu < 1 || a->path_mtu > 5 ||
+	     mtu_bytes(a->path_mtu) > __atomic_load_n(&qp->hca->mtu, __ATOMIC_RELAXED)))
 		return -EINVAL;
 	return 0;
 }
@@ -339,7 +346,7 @@ static void enter_state(struct rxe_qp *qp, enum rxe_qp_state next)
 		break;
 	case RXE_QPS_SQD:
 		if (qp->attr.qp_state != RXE_QPS_SQD) {
-			qp->attr.qp_state = RXE_QPS_SQD;
+			set_state(qp, RXE_QPS_SQD);
 			qp->attr.sq_draining = true;
 			rxe_comp_retire(qp); /* perhaps it is drained */
 		}
@@ -347,7 +354,7 @@ static void enter_state(struct rxe_qp *qp, enum rxe_qp_state next)
 	default:
 		if (qp->attr.qp_state == RXE_QPS_SQE)
 			rxe_flush_sq(qp); /* what was posted before this */
-		qp->attr.qp_state = next;
+		set_state(qp, next);
 		rxe_qp_kick(qp);
 	}
 }
@@ -409,7 +416,7 @@ uint32_t rxe_qp_num(const struct rxe_qp *qp)
 
 enum rxe_qp_state rxe_qp_get_state(const struct rxe_qp *qp)
 {
-	return qp->attr.qp_state;
+	return __atomic_load_n(&qp->attr.qp_state, __ATOMIC_RELAXED);
 }
 
 enum rxe_qp_type rxe_qp_get_type(const struct rxe_qp *qp)

@@ -10,6 +10,13 @@
 
 #include <urcu-qsbr.h>
 
+/*
+ * In place of rcu_assign_pointer() and rcu_dereference(), whose barriers the
+ * sanitizer does not see.
+ */
+#define rxe_rcu_assign(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELEASE)
+#define rxe_rcu_get(p)	     __atomic_load_n(&(p), __ATOMIC_CONSUME)
+
 #ifdef __SANITIZE_THREAD__
 void AnnotateHappensBefore(const char *file, int line, const volatile void *p);
 void AnnotateHappensAfter(const char *file, int line, const volatile void *p);

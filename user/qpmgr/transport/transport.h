@@ -271,7 +271,7 @@ struct rxe_limits {
 
 /*
  * The transport's view of one device, shared by all engines. The owner keeps
- * it; the control thread writes port fields (plain aligned words).
+ * it; the control thread writes port fields (atomic words, no order).
  */
 struct rxe_hca {
 	struct rxe_limits limits;
@@ -523,7 +523,7 @@ void rxe_qp_doorbell(struct rxe_qp *qp);
 void rxe_qp_block_self_lb(struct rxe_qp *qp);
 void *rxe_qp_owner(const struct rxe_qp *qp);
 uint32_t rxe_qp_num(const struct rxe_qp *qp);
-enum rxe_qp_state rxe_qp_get_state(const struct rxe_qp *qp);
+enum rxe_qp_state rxe_qp_get_state(const struct rxe_qp *qp); /* any thread */
 enum rxe_qp_type rxe_qp_get_type(const struct rxe_qp *qp);
 /* The QP with this number on this engine, or NULL. */
 struct rxe_qp *rxe_engine_find_qp(struct rxe_engine *e, struct rxe_hca *hca, uint32_t qpn);
