@@ -441,13 +441,14 @@ static void counters_are_written_when_asked_for(void **state)
 	(void)state;
 	create();
 	dev->link_downed = 5;
-	assert_int_equal(rxe_sysfs_sync("class/infiniband/rxe0/ports/1/hw_counters/link_downed", ns),
-			 0);
+	assert_int_equal(
+		rxe_sysfs_sync("class/infiniband/rxe0/ports/1/hw_counters/link_downed", ns), 0);
 	assert_string_equal(env_sysfs("class/infiniband/rxe0/ports/1/hw_counters/link_downed"),
 			    "117");
 	assert_string_equal(env_sysfs("class/infiniband/rxe0/ports/1/counters/port_xmit_data"),
 			    "28");
-	assert_int_equal(rxe_sysfs_sync("class/infiniband/nosuch/ports/1/hw_counters/x", ns), -ENOENT);
+	assert_int_equal(rxe_sysfs_sync("class/infiniband/nosuch/ports/1/hw_counters/x", ns),
+			 -ENOENT);
 	assert_int_equal(rxe_sysfs_sync("../../etc/passwd", ns), -ENOENT);
 }
 
