@@ -13,7 +13,7 @@ packages() {
 		libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev liburcu-dev \
 		libisal-dev linux-libc-dev ;;
 	demo) echo iproute2 bpftool ibverbs-utils ibverbs-providers procps util-linux ;;
-	check) echo clang-format ethtool iperf3 libclang-rt-14-dev libcmocka-dev perftest python3-pyverbs \
+	check) echo clang-format ethtool iperf3 libclang-rt-14-dev libcmocka-dev perftest python3-pyverbs valgrind \
 		python3-scapy rdma-core rdmacm-utils tcpdump tshark ;;
 	bench) echo iperf3 perftest qperf linux-perf ;;
 	*) echo "deps.sh: no such purpose: $1; there are build, demo, check, bench" >&2

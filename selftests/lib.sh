@@ -67,9 +67,14 @@ hosts_failed() {
 }
 
 # check DESCRIPTION COMMAND...: passes when COMMAND succeeds, else shows its output.
+# KSFT_ONLY, an extended regular expression: others than those are skipped.
 check() {
 	local desc=$1 rc=0
 	shift
+	if [ -n "${KSFT_ONLY:-}" ] && ! grep -qE -- "$KSFT_ONLY" <<<"$desc"; then
+		skip "$desc" "KSFT_ONLY is $KSFT_ONLY"
+		return
+	fi
 	"$@" >"$WORK/check.out" 2>&1 || rc=$?
 	if [ $rc = 0 ]; then
 		pass "$desc"

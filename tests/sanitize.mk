@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Units and daemon under the sanitizers and valgrind. The fuzzers and the -asan
+# targets of the units are elsewhere.
+#   make SANITIZE=address,undefined|thread          build/asan/rxed, build/tsan/rxed
+#   make check-daemon-asan check-daemon-tsan        selftests against those
+#   make check-tsan                                 units under ThreadSanitizer
+#   make check-valgrind                             units under valgrind, all of them
+#   make check-valgrind-some                        those of make check
+# In make check each of these takes part with what SANITIZED_TESTS, TSAN_UNITS
+# and VALGRIND_SOME name; there is no suppression.
+
+# SELFTEST:REGEX, the checks of that selftest to run.
+SANITIZED_TESTS ?= 'rc_pingpong.sh:one SEND|mtu 9000 size (1|33|1048576) path mtu (256|4096)|XDP|ICRC' \
+	client_killed.sh memory_windows.sh multicast.sh \
+	'cm_programs.sh:ucmatose, (IPv4|several)|udaddy, IPv4|rstream, IPv4|cmtime|nothing left'
+TSAN_UNITS    := check-daemon check-datapath check-icrc
+VALGRIND	:= valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible \
+	--track-fds=no --child-silent-after-fork=yes
+VALGRIND_SOME := tests/unit_mem tests/unit_event tests/unit_loop tests/unit_uioctl tests/unit_idmap tests/ucma \
+	tests/cm_mad tests/transport_pkt tests/transport_mr tests/transport_mcast tests/transport_srq tests/transport_qp
+VALGRIND_ALL  := $(DAEMON_UNITS:%=tests/unit_%) $(CM_UNITS:%=tests/%) tests/ucma $(TRANSPORT_UNITS:%=tests/%)
+
+# rxed looks for its BPF objects beside itself.
+.PHONY: sanitized-rxed
+sanitized-rxed: $(B)/rxed $(BPF_OBJ)
+
+.PHONY: check-daemon-asan check-daemon-tsan check-tsan check-valgrind check-valgrind-some
+check-daemon-asan: all
+	@$(MAKE) --no-print-directory SANITIZE=address,undefined sanitized-rxed
+	@$(MAKE) --no-print-directory -C selftests B=$(abspath $(B)) all
+	@tests/sanitized.sh build/asan/rxed $(SANITIZED_TESTS)
+check-daemon-tsan: all
+	@$(MAKE) --no-print-directory SANITIZE=thread sanitized-rxed
+	@$(MAKE) --no-print-directory -C selftests B=$(abspath $(B)) all
+	@tests/sanitized.sh build/tsan/rxed $(SANITIZED_TESTS)
+check-tsan:
+	@TSAN_OPTIONS="halt_on_error=1:$(TSAN_OPTIONS)" $(MAKE) --no-print-directory SANITIZE=thread $(TSAN_UNITS)
+
+check-valgrind check-valgrind-some: $(VALGRIND_ALL:%=$(B)/%)
+check-valgrind: units = $(VALGRIND_ALL)
+check-valgrind-some: units = $(VALGRIND_SOME)
+check-valgrind check-valgrind-some:
+	@for t in $(units); do \
+		$(VALGRIND) $(B)/$$t >$(B)/valgrind.log 2>&1 || { \
+			tail -n 60 $(B)/valgrind.log; echo "not ok: $$t under valgrind"; exit 1; }; \
+		echo "ok: $$t under valgrind"; done
+
+CHECK_TARGETS += check-tsan check-daemon-asan check-daemon-tsan check-valgrind-some
