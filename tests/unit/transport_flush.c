@@ -224,73 +224,73 @@ static void no_sqe_for_rc(void **state)
 	ring(b);
 	bed_wc(&b->scq, 1, RXE_WC_LOC_PROT_ERR);
 	assert_int_equal(rxe_qp_get_state(b->qp.qp), RXE_QPS_ERR);
+}
 
-	/* What its peer asked in the life before is not answered in this one. */
-	static void reset_forgets_answers(void **state)
-	{
-		struct sim_path path = {.dip = sim_ip(0x0a000002),
-					.dest_qpn = BED_PEER_QPN,
-					.path_mtu = 1,
-					.rd_atomic = 1,
-					.access = 0x0e,
-					.rq_psn = rxe_psn_add(BED_RQ_PSN, 1)};
-		struct bed *b = *state;
-		struct rxe_pktinfo i = bed_pkt(b, RXE_OP_FETCH_ADD, BED_RQ_PSN);
+/* What its peer asked in the life before is not answered in this one. */
+static void reset_forgets_answers(void **state)
+{
+	struct sim_path path = {.dip = sim_ip(0x0a000002),
+				.dest_qpn = BED_PEER_QPN,
+				.path_mtu = 1,
+				.rd_atomic = 1,
+				.access = 0x0e,
+				.rq_psn = rxe_psn_add(BED_RQ_PSN, 1)};
+	struct bed *b = *state;
+	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_FETCH_ADD, BED_RQ_PSN);
 
-		bed_inject(b, &i, NULL, 0);
-		bed_sent(b, RXE_OP_ATOMIC_ACK);
-		bed_inject(b, &i, NULL, 0);
-		bed_sent(b, RXE_OP_ATOMIC_ACK);
-		assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_RESET), 0);
-		assert_int_equal(sim_qp_to(&b->qp, &path, RXE_QPS_RTS), 0);
-		bed_inject(b, &i, NULL, 0);
-		bed_nothing_sent(b);
-	}
+	bed_inject(b, &i, NULL, 0);
+	bed_sent(b, RXE_OP_ATOMIC_ACK);
+	bed_inject(b, &i, NULL, 0);
+	bed_sent(b, RXE_OP_ATOMIC_ACK);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_RESET), 0);
+	assert_int_equal(sim_qp_to(&b->qp, &path, RXE_QPS_RTS), 0);
+	bed_inject(b, &i, NULL, 0);
+	bed_nothing_sent(b);
+}
 
-	static void reset_forgets(void **state)
-	{
-		struct sim_path path = {.dip = sim_ip(0x0a000002),
-					.dest_qpn = BED_PEER_QPN,
-					.path_mtu = 1,
-					.rd_atomic = 1,
-					.timeout = 14,
-					.sq_psn = 5,
-					.rq_psn = 6};
-		struct sim_wr wr;
-		struct bed *b = *state;
+static void reset_forgets(void **state)
+{
+	struct sim_path path = {.dip = sim_ip(0x0a000002),
+				.dest_qpn = BED_PEER_QPN,
+				.path_mtu = 1,
+				.rd_atomic = 1,
+				.timeout = 14,
+				.sq_psn = 5,
+				.rq_psn = 6};
+	struct sim_wr wr;
+	struct bed *b = *state;
 
-		wr = bed_wr(b, IB_UVERBS_WR_SEND, 1, 8);
-		bed_post(b, &wr);
-		bed_post_recv(b, 1, 4096, 100);
-		assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_RESET), 0);
-		bed_advance(b, 1000 * MS);
-		bed_no_wc(&b->scq);
-		bed_no_wc(&b->rcq);
-		assert_int_equal(b->qp.sq.buf->consumer_index, b->qp.sq.buf->producer_index);
-		assert_int_equal(sim_qp_to(&b->qp, &path, RXE_QPS_RTS), 0);
-		b->next_sent = b->nr_sent;
-		bed_post(b, &wr);
-		assert_int_equal(bed_sent(b, RXE_OP_SEND_ONLY)->info.psn, 5);
-		bed_ack(b, 5, 0x1f);
-		bed_wc(&b->scq, 1, 0);
-	}
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 1, 8);
+	bed_post(b, &wr);
+	bed_post_recv(b, 1, 4096, 100);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_RESET), 0);
+	bed_advance(b, 1000 * MS);
+	bed_no_wc(&b->scq);
+	bed_no_wc(&b->rcq);
+	assert_int_equal(b->qp.sq.buf->consumer_index, b->qp.sq.buf->producer_index);
+	assert_int_equal(sim_qp_to(&b->qp, &path, RXE_QPS_RTS), 0);
+	b->next_sent = b->nr_sent;
+	bed_post(b, &wr);
+	assert_int_equal(bed_sent(b, RXE_OP_SEND_ONLY)->info.psn, 5);
+	bed_ack(b, 5, 0x1f);
+	bed_wc(&b->scq, 1, 0);
+}
 
-	int main(void)
-	{
-		const struct CMUnitTest tests[] = {
-			BED_TEST(both_queues_then_later_ones),
-			BED_TEST(rings_do_not_fill_up),
-			BED_TEST(in_the_middle_of_a_message),
-			BED_TEST_WITH(waits_for_copies, &bed_rc_deferred),
-			cmocka_unit_test(garbage_index),
-			cmocka_unit_test(sqe_uc),
-			cmocka_unit_test(sqe_ud),
-			cmocka_unit_test(sqe_while_copying),
-			BED_TEST(no_sqe_for_rc),
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BED_TEST(both_queues_then_later_ones),
+		BED_TEST(rings_do_not_fill_up),
+		BED_TEST(in_the_middle_of_a_message),
+		BED_TEST_WITH(waits_for_copies, &bed_rc_deferred),
+		cmocka_unit_test(garbage_index),
+		cmocka_unit_test(sqe_uc),
+		cmocka_unit_test(sqe_ud),
+		cmocka_unit_test(sqe_while_copying),
+		BED_TEST(no_sqe_for_rc),
+		BED_TEST(reset_forgets_answers),
+		BED_TEST(reset_forgets),
+	};
 
-			BED_TEST(reset_forgets_answers),
-			BED_TEST(reset_forgets),
-		};
-
-		return cmocka_run_group_tests_name("transport_flush", tests, NULL, NULL);
-	}
+	return cmocka_run_group_tests_name("transport_flush", tests, NULL, NULL);
+}
