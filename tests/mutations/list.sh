@@ -43,13 +43,13 @@ m later-answers-go-on unit $T/read.c '/^static void duplicate_read/,/^}/s/abort_
 # ---- READ ------------------------------------------------------------------------------------
 m read-retry-offset sim $T/read.c '/^static int build/,/^}/s/rxe_psn_diff(cur, slot->slot.rd.base_psn)/rxe_psn_diff(cur, slot->slot.rd.start_psn)/' \
 	'a repeated READ is answered from its start'
-m read-retry-middle sim $T/read.c '/^static enum rxe_op response_opcode/,/^}/s/== slot->slot.rd.start_psn/== slot->slot.rd.base_psn/' \
+m read-retry-middle unit $T/read.c '/^static enum rxe_op response_opcode/,/^}/s/== slot->slot.rd.start_psn/== slot->slot.rd.base_psn/' \
 	'a repeated READ is answered by MIDDLEs, without a FIRST'
 m read-retry-va sim $T/requester.c '/^static struct rxe_pktinfo make_headers/,/^}/s/w->remote_addr + c->offset/w->remote_addr/' \
 	'a READ goes on at the address where it began'
 m read-retry-length sim $T/requester.c '/^static struct cut cut_packet/,/^}/s/c.reth_len = w->length - c.offset;/c.reth_len = w->length;/' \
 	'a READ goes on with the length of the whole'
-m read-any-psn sim $T/completer.c '/^static void rx_data/,/^}/s/info->psn != req->una || //' \
+m read-any-psn sim $T/completer.c '/^static void rx_data/,/^}/s/!clear || !w || info->psn != req->una ||/!w ||/' \
 	'a READ response is taken whatever its PSN'
 m ack-skips-read sim $T/completer.c '/^static bool ack_before/,/^}/s/if (w->wr->flags & RXE_F_ANSWERED)/if (0)/' \
 	'a coalesced ACK skips a READ still pending'
@@ -69,7 +69,7 @@ m ack-loses-last sim $T/completer.c '/^static bool ack_before/,/^}/s/rxe_psn_dif
 	'an ACK of the last packet does not end its message'
 m ack-one-early sim $T/completer.c '/^static bool ack_before/,/^}/s/rxe_psn_diff(end, w->last_psn) <= 0/rxe_psn_diff(end, w->last_psn) < 0/' \
 	'a message is done when all but its last packet is acknowledged'
-m ack-forgotten sim $T/retire.c '/^static void retired/,/^}/s/resp->ack_pending |= x->slot.ack_req/resp->ack_pending = x->slot.ack_req/' \
+m ack-forgotten unit $T/retire.c '/^static void retired/,/^}/s/resp->ack_pending |= x->slot.ack_req/resp->ack_pending = x->slot.ack_req/' \
 	'a packet that asks for no ACK takes back the one that is due'
 m ack-before-copy sim $T/retire.c '/^uint32_t rxe_resp_run/,/^}/s/!x->busy && //' \
 	'acknowledged and completed before the bytes are in place'
@@ -83,7 +83,7 @@ m seq-nak-acks-nothing sim $T/completer.c '/^static void rx_nak/,/^}/s/ack_befor
 	'a sequence NAK does not acknowledge what came before'
 m nak-every-packet unit $T/responder.c '/^static void rx_rc/,/^}/s/if (!qp->resp.nak_sent)/if (1)/' \
 	'every packet after a gap gets a NAK'
-m nak-once-for-all sim $T/responder.c '/^static void accept_data/,/^}/s/resp->nak_sent = false;/(void)0;/' \
+m nak-once-for-all unit $T/responder.c '/^static void accept_data/,/^}/s/resp->nak_sent = false;/(void)0;/' \
 	'the second gap gets no NAK'
 m stale-nak unit $T/retire.c '/^static bool retire_nak/,/^}/s/x->slot.psn != qp->resp.psn/0/' \
 	'a NAK leaves though its gap has closed meanwhile'
@@ -109,8 +109,6 @@ m credit-leak unit $T/requester.c '/^static bool has_credit/,/^}/s/req->credit_l
 	'one request more than the credits allow'
 m pad-not-zero unit $T/requester.c '/^static bool fill/,/^}/s/c->len, NULL, rxe_pad(c->len)/c->len, NULL, 0/' \
 	'the pad shows old memory'
-m local-again unit $T/requester.c '/^static enum step local_step/,/^}/s/w->done ? RXE_LOCAL_DONE : //' \
-	'a retry goes through a BIND_MW or LOCAL_INV again'
 
 # ---- the responder ---------------------------------------------------------------------------------------
 m msn-not-counted unit $T/responder.c '/^static void accept_data/,/^}/s/resp->msn = rxe_psn_add(resp->msn, 1);/(void)0;/' \
@@ -131,8 +129,6 @@ m read-not-permitted unit $T/responder.c 's/{RXE_F_READ, IB_UVERBS_ACCESS_REMOTE
 	'a QP without remote read lets itself be read'
 m short-middle unit $T/responder.c '/^static enum rxe_fault check_length/,/^}/s/len != qp->mtu/len > qp->mtu/' \
 	'FIRST and MIDDLE may be short'
-m error-takes-receive unit $T/retire.c '/^void rxe_resp_queue_fault/,/^}/s/x->slot.owns_rwqe = qp->resp.rwqe;/x->slot.owns_rwqe = true;/' \
-	'a request that is answered by an error uses up a receive WQE'
 m always-solicited unit $T/retire.c '/^static bool complete_recv/,/^}/s/x->slot.solicited/true/' \
 	'every receive is a solicited event'
 m access-not-told sim $T/retire.c '/^static bool retire_fault/,/^}/s/faults\[f\].event != NO_EVENT/0/' \
@@ -145,22 +141,24 @@ m flush-any-region unit $T/read.c '/^static enum rxe_fault begin_flush/,/^}/s/in
 # ---- keys, windows, invalidation ----------------------------------------------------------------------------
 m range-end sim $T/mr.c '/^int rxe_mr_check/,/^}/s/> mr->len - len)/> mr->len - len + 1)/' \
 	'a range may end one byte late'
-m range-start sim $T/mr.c '/^int rxe_mr_check/,/^}/s/iova < mr->iova/iova + 1 < mr->iova/' \
-	'a range may begin one byte early'
+m range-wide sim $T/mr.c '/^int rxe_mr_check/,/^}/s/len > mr->len || //' \
+	'a range may be longer than its region or window'
+m access-ignored unit $T/mr.c '/^int rxe_mr_check/,/^}/s/ || (mr->access & access) != access//' \
+	'what a region allows is not looked at'
+m pd-ignored unit $T/mr.c '/^int rxe_mr_check/,/^}/s/mr->pdn != pdn || //' \
+	'keys of another PD are good'
 m key-by-index sim $T/mr.c '/^struct rxe_mr \*rxe_key_get/,/^}/s/__ATOMIC_RELAXED) == key/__ATOMIC_RELAXED) >> 8 == key >> 8/' \
 	'the low byte of a key is not compared'
-m access-ignored sim $T/mw.c '/^int rxe_rkey_get/,/^}/s/(mr->access & access) != access/0/' \
-	'what a window or region allows is not looked at'
-m pd-ignored unit $T/mw.c '/^int rxe_rkey_get/,/^}/s/mr->pdn != pdn || //' \
-	'keys of another PD are good'
 m window-of-any-qp unit $T/mw.c '/^int rxe_rkey_get/,/^}/s/mr->qp_id != qp_id/0/' \
 	'a type 2 window of another QP is good'
 m use-after-invalidate sim $T/mw.c '/^int rxe_mw_invalidate/,/^}/s/\*old = lead_to(mw, NULL);/*old = NULL;/' \
 	'an invalidated window stays open'
 m rebind unit $T/mw.c '/^static int check_window/,/^}/s/mw->key.cur || //' \
 	'a type 2 window is bound again while it is bound'
-m inv-overtakes sim $T/local.c '/^static bool is_fenced/,/^}/s/return qp->req.head != qp->req.cur;/return false;/' \
+m inv-overtakes unit $T/local.c '/^static bool is_fenced/,/^}/s/return qp->req.head != qp->req.cur;/return false;/' \
 	'LOCAL_INV does not wait for the requests before it'
+m local-twice unit $T/local.c '/^enum rxe_local rxe_local_run/,/^}/s/if (!w->started)/if (1)/' \
+	'a BIND_MW or LOCAL_INV that has to wait is executed again'
 m leaving-any-window unit $T/read.c '/^static int lookup_leaving/,/^}/s/ || x->slot.inv_rkey != rkey//' \
 	'a key that is gone reads through another window that is being ended'
 m mr-under-window unit $T/mr.c '/^int rxe_mr_close/,/^}/s/: -EBUSY;/: 0;/' \

@@ -21,8 +21,8 @@
 
 #define MAX_PAIRS      4
 #define TWICE_EVERY    100 /* seeds: one of them is run again, for the same outcome */
-#define MAX_STEPS      4000000u
-#define MAX_VIRTUAL_NS 600000000000ull
+#define MAX_STEPS      400000u
+#define MAX_VIRTUAL_NS 60000000000ull
 #define QUIET_NS       20000000ull
 
 struct world {

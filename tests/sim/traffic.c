@@ -331,7 +331,7 @@ bool sim_flow_finished(const struct sim_flow *f)
 	if (f->over || f->from_dead)
 		return true;
 	if (f->failed && (!f->bad || f->lossy_ok))
-		return f->send_done == f->posted;
+		return f->send_done == f->nr_msgs; /* what is posted in ERR completes, too */
 	if (f->send_done != f->nr_msgs)
 		return false;
 	if (f->from->type != RXE_QPT_RC || f->lossy_ok)

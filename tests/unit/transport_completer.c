@@ -205,6 +205,24 @@ static void rnr(void **state)
 	bed_wc(&b->scq, 2, RXE_WC_WR_FLUSH_ERR);
 }
 
+/* rnr_retry (here 2) counts refusals without a success between them. */
+static void progress_restores_the_rnr_retries(void **state)
+{
+	struct bed *b = *state;
+
+	post_sends(b, 3);
+	expect_sends(b, 0, 3);
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 2; k++) {
+			bed_ack(b, PSN(i), RXE_AETH_RNR_NAK | 1);
+			bed_advance(b, 10000);
+		}
+		bed_ack(b, PSN(i), 0x1f);
+		bed_wc(&b->scq, i, 0);
+	}
+	bed_no_wc(&b->scq);
+}
+
 /* One packet asks whether the peer is ready now; with its answer all goes on. */
 static void rnr_is_probed(void **state)
 {
@@ -566,6 +584,7 @@ int main(void)
 		BED_TEST(progress_restores_the_retries),
 		cmocka_unit_test(no_timer_without_timeout),
 		BED_TEST(rnr),
+		BED_TEST(progress_restores_the_rnr_retries),
 		BED_TEST(rnr_is_probed),
 		BED_TEST(rnr_in_a_long_message),
 		cmocka_unit_test(rnr_without_end),

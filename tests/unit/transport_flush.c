@@ -33,6 +33,23 @@ static void both_queues_then_later_ones(void **state)
 	}
 }
 
+/* Elements come back: more is posted than the rings hold, all of it completes. */
+static void rings_do_not_fill_up(void **state)
+{
+	struct bed *b = *state;
+
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_ERR), 0);
+	for (int i = 0; i < 100; i++) {
+		struct sim_wr wr = bed_wr(b, IB_UVERBS_WR_SEND, i, 8);
+
+		bed_post(b, &wr);
+		bed_wc(&b->scq, i, RXE_WC_WR_FLUSH_ERR);
+		bed_post_recv(b, i, 4096, 100);
+		bed_advance(b, 200 * MS);
+		bed_wc(&b->rcq, i, RXE_WC_WR_FLUSH_ERR);
+	}
+}
+
 /* In the middle of a message: one completion for it, and no more (PROTOCOL 17). */
 static void in_the_middle_of_a_message(void **state)
 {
@@ -209,6 +226,28 @@ static void no_sqe_for_rc(void **state)
 	assert_int_equal(rxe_qp_get_state(b->qp.qp), RXE_QPS_ERR);
 }
 
+/* What its peer asked in the life before is not answered in this one. */
+static void reset_forgets_answers(void **state)
+{
+	struct sim_path path = {.dip = sim_ip(0x0a000002),
+				.dest_qpn = BED_PEER_QPN,
+				.path_mtu = 1,
+				.rd_atomic = 1,
+				.access = 0x0e,
+				.rq_psn = rxe_psn_add(BED_RQ_PSN, 1)};
+	struct bed *b = *state;
+	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_FETCH_ADD, BED_RQ_PSN);
+
+	bed_inject(b, &i, NULL, 0);
+	bed_sent(b, RXE_OP_ATOMIC_ACK);
+	bed_inject(b, &i, NULL, 0);
+	bed_sent(b, RXE_OP_ATOMIC_ACK);
+	assert_int_equal(sim_qp_set_state(&b->qp, RXE_QPS_RESET), 0);
+	assert_int_equal(sim_qp_to(&b->qp, &path, RXE_QPS_RTS), 0);
+	bed_inject(b, &i, NULL, 0);
+	bed_nothing_sent(b);
+}
+
 static void reset_forgets(void **state)
 {
 	struct sim_path path = {.dip = sim_ip(0x0a000002),
@@ -241,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BED_TEST(both_queues_then_later_ones),
+		BED_TEST(rings_do_not_fill_up),
 		BED_TEST(in_the_middle_of_a_message),
 		BED_TEST_WITH(waits_for_copies, &bed_rc_deferred),
 		cmocka_unit_test(garbage_index),
@@ -248,6 +288,7 @@ int main(void)
 		cmocka_unit_test(sqe_ud),
 		cmocka_unit_test(sqe_while_copying),
 		BED_TEST(no_sqe_for_rc),
+		BED_TEST(reset_forgets_answers),
 		BED_TEST(reset_forgets),
 	};
 

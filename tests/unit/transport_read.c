@@ -327,6 +327,22 @@ static void flush_needs_the_regions_consent(void **state)
 	bed_fini(&b);
 }
 
+/* Nor is the whole of a region flushed without its consent. */
+static void flush_of_all_needs_it_too(void **state)
+{
+	struct rxe_mr *mr;
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, &bed_rc);
+	mr = sim_mr(&b.h, 1, b.mem, 64, IB_UVERBS_ACCESS_REMOTE_READ);
+	flush(&b, 0, rxe_mr_rkey(mr), 8, RXE_FLUSH_GLOBAL, RXE_FLUSH_MR);
+	assert_int_equal(bed_sent(&b, RXE_OP_ACK)->info.syndrome,
+			 RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
+	sim_mr_free(&b.h, mr);
+	bed_fini(&b);
+}
+
 static void atomic_write(struct bed *b, int n, uint32_t off, uint64_t value)
 {
 	struct rxe_pktinfo i = bed_pkt(b, RXE_OP_ATOMIC_WRITE, PSN(n));
@@ -465,6 +481,7 @@ int main(void)
 		cmocka_unit_test(flush_waits_for_writes),
 		cmocka_unit_test(flush_checks),
 		cmocka_unit_test(flush_needs_the_regions_consent),
+		cmocka_unit_test(flush_of_all_needs_it_too),
 		cmocka_unit_test(atomic_write_once),
 		cmocka_unit_test(atomic_write_is_ordered),
 		cmocka_unit_test(stray_duplicate_of_a_read),

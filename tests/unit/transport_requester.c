@@ -170,6 +170,26 @@ static void peer_credits(void **state)
 	bed_nothing_sent(b);
 }
 
+/* What an ACK that was overtaken says of credits is of the past. */
+static void old_acks_bring_no_credits(void **state)
+{
+	struct sim_wr wr;
+	struct bed *b = *state;
+
+	wr = bed_wr(b, IB_UVERBS_WR_SEND, 0, 8);
+	for (int i = 0; i < 3; i++)
+		bed_post(b, &wr);
+	for (int i = 0; i < 3; i++)
+		bed_sent(b, RXE_OP_SEND_ONLY);
+	bed_ack(b, PSN(1), 3); /* three, of which all are used */
+	bed_post(b, &wr);
+	bed_nothing_sent(b);
+	bed_ack(b, PSN(0), 0x1f); /* no limit, then */
+	bed_nothing_sent(b);
+	bed_ack(b, PSN(1), 4); /* again, with more */
+	bed_sent(b, RXE_OP_SEND_ONLY);
+}
+
 static void pacing(void **state)
 {
 	struct sim_wr wr;
@@ -421,6 +441,7 @@ int main(void)
 		BED_TEST(rd_atomic_limit_and_fence),
 		cmocka_unit_test(no_rd_atomic_at_all),
 		BED_TEST(peer_credits),
+		BED_TEST(old_acks_bring_no_credits),
 		BED_TEST(pacing),
 		cmocka_unit_test(each_bad_request_completes),
 		BED_TEST(failures_keep_their_place),

@@ -326,6 +326,41 @@ static void invalidated_in_order(void **state)
 	bed_fini(&b);
 }
 
+/*
+ * A window that is gone is not replaced by one that a SEND_WITH_INV is just ending,
+ * though both led to the same memory.
+ */
+static void one_window_is_not_another(void **state)
+{
+	struct bed_options o = bed_rc;
+	struct rxe_mw *gone, *ending;
+	struct rxe_pktinfo i;
+	struct rxe_mr *old;
+	struct bed b;
+
+	(void)state;
+	o.deferred = true;
+	bed_init(&b, &o);
+	gone = window(&b);
+	ending = window(&b);
+	bed_post_recv(&b, 1, LOCAL, 1000);
+	write_through(&b, 0, b.key, 0, 8); /* the READ waits for its copy */
+	i = bed_pkt(&b, RXE_OP_READ_REQ, PSN(1));
+	i.rkey = rxe_mw_rkey(gone);
+	i.len = 8;
+	bed_inject(&b, &i, NULL, 0);
+	send_inv(&b, RXE_OP_SEND_ONLY_INV, 2, rxe_mw_rkey(ending));
+	old = rxe_mw_destroy(&b.h.hca, gone);
+	assert_non_null(old);
+	rxe_mr_put(old);
+	bed_copies(&b);
+	expect_ack(&b, 1, 1, RXE_AETH_NAK | RXE_NAK_REM_ACCESS);
+	bed_copies(&b);
+	bed_wc(&b.rcq, 1, RXE_WC_WR_FLUSH_ERR);
+	assert_null(rxe_mw_destroy(&b.h.hca, ending));
+	bed_fini(&b);
+}
+
 /* What may not be invalidated: an MR, another QP's window, nothing (rule 27). */
 static void bad_invalidation(void **state)
 {
@@ -483,6 +518,7 @@ int main(void)
 		BED_TEST_WITH(uc_faults_are_silent, &bed_uc),
 		cmocka_unit_test(send_with_invalidate),
 		cmocka_unit_test(invalidated_in_order),
+		cmocka_unit_test(one_window_is_not_another),
 		cmocka_unit_test(bad_invalidation),
 	};
 

@@ -49,6 +49,46 @@ static void a_duplicate_is_not_acknowledged_early(void **state)
 	bed_nothing_sent(b);
 }
 
+/* A NAK that waits behind a copy is not sent when its gap has closed meanwhile. */
+static void a_late_nak_is_an_ack(void **state)
+{
+	struct bed_sent *s;
+	struct bed *b = *state;
+
+	for (int i = 0; i < 2; i++)
+		bed_post_recv(b, i, LOCAL + 64 * i, 64);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, false);
+	data(b, RXE_OP_SEND_ONLY, 2, 8, false); /* a gap */
+	data(b, RXE_OP_SEND_ONLY, 1, 8, false);
+	bed_nothing_sent(b);
+	bed_copies(b);
+	do {
+		s = bed_sent(b, RXE_OP_ACK);
+		assert_int_equal(s->info.syndrome & RXE_AETH_TYPE_MASK, RXE_AETH_ACK);
+	} while (b->next_sent < b->nr_sent);
+	for (int i = 0; i < 2; i++)
+		bed_wc(&b->rcq, i, 0);
+}
+
+/* One packet asks for an ACK, the next one, retired in the same run, does not. */
+static void a_due_ack_stays_due(void **state)
+{
+	struct bed_sent *s;
+	struct bed *b = *state;
+
+	rxe_engine_params(b->h.engine)->fast_resp = 0;
+	bed_post_recv(b, 1, LOCAL, 64);
+	bed_post_recv(b, 2, LOCAL + 64, 1024);
+	data(b, RXE_OP_SEND_ONLY, 0, 8, true);
+	data(b, RXE_OP_SEND_FIRST, 1, 256, false);
+	bed_nothing_sent(b);
+	bed_copies(b);
+	s = bed_sent(b, RXE_OP_ACK);
+	assert_int_equal(s->info.psn, PSN(1));
+	assert_int_equal(s->info.msn, 1);
+	bed_nothing_sent(b);
+}
+
 /* max_packet_per_ack: at least that often within a message; 0 only when asked. */
 static void packets_per_ack(void **state)
 {
@@ -209,6 +249,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BED_TEST_WITH(nothing_before_the_copy, &bed_rc_deferred),
 		BED_TEST_WITH(a_duplicate_is_not_acknowledged_early, &bed_rc_deferred),
+		BED_TEST_WITH(a_late_nak_is_an_ack, &bed_rc_deferred),
+		BED_TEST_WITH(a_due_ack_stays_due, &bed_rc_deferred),
 		cmocka_unit_test(packets_per_ack),
 		BED_TEST(msn),
 		BED_TEST(solicited_only_at_the_end),
