@@ -92,11 +92,11 @@ deps:
 	@scripts/deps.sh build demo check
 demo:
 	@scripts/deps.sh build demo
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -j$$(nproc) --no-print-directory all
 	@scripts/demo.sh
 check:
 	@scripts/deps.sh build demo check
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) -j$$(nproc) --no-print-directory all
 	@$(MAKE) --no-print-directory run-checks
 bench:
 	@scripts/deps.sh build demo bench
@@ -106,13 +106,14 @@ bench:
 CHECK_TARGETS :=
 -include $(wildcard tests/*.mk)
 
-# Every group, also after one that failed; the last line counts the groups.
+# Every group, also after one that failed; the last line counts the groups. What
+# a group needs is built in parallel; its tests run one after the other.
 .PHONY: run-checks
 run-checks:
 	@passed=0; failed=0; names=; \
 	for t in $(CHECK_TARGETS); do \
 		echo "== $$t"; \
-		if $(MAKE) --no-print-directory $$t; then passed=$$((passed + 1)); \
+		if $(MAKE) -j$$(nproc) --no-print-directory $$t; then passed=$$((passed + 1)); \
 		else failed=$$((failed + 1)); names="$$names $$t"; fi; \
 	done; \
 	[ -z "$$names" ] || echo "failed:$$names"; \
