@@ -64,6 +64,12 @@ uint32_t rxe_param(struct rxe_params *p, enum rxe_param_id id)
 	return v < d->min ? d->min : v;
 }
 
+int rxe_param_set(struct rxe_params *p, enum rxe_param_id id, uint32_t value)
+{
+	(void)p, (void)id, (void)value;
+	return -EPERM;
+}
+
 const int *rxe_param_fds(const struct rxe_params *p)
 {
 	static int fds[RXE_PARAM_COUNT];
