@@ -12,7 +12,7 @@ TRANSPORT_UNITS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/transport_*
 TRANSPORT_TEST_LIBS := -lurcu-qsbr -lisal -lz -lpthread
 TRANSPORT_PCAP_SRC := tests/bpf/frames.c tests/bpf/pcap.c
 TRANSPORT_BED_SRC := tests/sim/host.c tests/sim/bed.c
-TRANSPORT_SIM_SRC := tests/sim/host.c tests/sim/link.c tests/sim/pool.c tests/sim/plan.c tests/sim/traffic.c tests/sim/pair.c tests/sim/group.c tests/sim/sim.c
+TRANSPORT_SIM_SRC := tests/sim/host.c tests/sim/link.c tests/sim/pool.c tests/sim/plan.c tests/sim/traffic.c tests/sim/pair.c tests/sim/group.c tests/sim/big_read.c tests/sim/sim.c
 ASAN_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 asan_obj = $(patsubst %.c,$(B)/asan/%.o,$(1))
 

@@ -109,7 +109,10 @@ static void enqueue(struct sim_link *l, int to, const union rxe_ip *dip, const u
 		ev.bytes[bit / 8] ^= 1u << bit % 8;
 		l->corrupted++;
 	}
-	ev.at = l->now + l->delay_ns;
+	if (l->free_at[to] < l->now)
+		l->free_at[to] = l->now;
+	l->free_at[to] += l->packet_ns;
+	ev.at = l->free_at[to] + l->delay_ns;
 	if (sim_chance(&l->rng, l->reorder))
 		ev.at += sim_below(&l->rng, l->jitter_ns);
 	push(l, ev);

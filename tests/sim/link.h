@@ -32,6 +32,8 @@ struct sim_link {
 	double loss, dup, corrupt, reorder;
 	uint32_t every;		      /* every so many packets one is lost; 0: none */
 	uint64_t delay_ns, jitter_ns; /* of every packet; of a reordered one, in addition */
+	uint64_t packet_ns,
+		free_at[2]; /* one packet after the other, to each host; 0: all at once */
 	struct sim_host *host[2];
 	uint64_t sent, lost, duplicated, corrupted, bad_crc;
 	bool trace;

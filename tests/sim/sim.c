@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "big_read.h"
 #include "group.h"
 #include "kernel_compat.h"
 #include "pair.h"
@@ -21,6 +22,7 @@
 
 #define MAX_PAIRS      4
 #define TWICE_EVERY    100 /* seeds: one of them is run again, for the same outcome */
+#define BIG_READS      5   /* large READs, before all else, unless few seeds are asked for */
 #define MAX_STEPS      400000u
 #define MAX_VIRTUAL_NS 60000000000ull
 #define QUIET_NS       20000000ull
@@ -525,6 +527,8 @@ static void parse_args(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	parse_args(argc, argv);
+	for (uint64_t s = opt.start; s < opt.start + BIG_READS && opt.seeds > BIG_READS; s++)
+		sim_big_read(s);
 	for (uint64_t s = opt.start; s < opt.start + opt.seeds; s++)
 		if (s % TWICE_EVERY)
 			run_seed(s);
