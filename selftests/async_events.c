@@ -458,10 +458,7 @@ static void watch(void)
 	exit(0);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct named_test tests[] = {
 	{"comm_est", comm_est},
 	{"access_error", access_error},
 	{"request_error", request_error},
@@ -480,13 +477,8 @@ int main(int argc, char **argv)
 	open_bed(&bed, argv[1], atoi(argv[2]));
 	mr = ibv_reg_mr(bed.pd, mem, sizeof(mem), ALL_ACCESS);
 	CHECK(mr);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		if (strcmp(tests[i].name, argv[3]))
-			continue;
-		tests[i].run();
-		CHECK(!ibv_dereg_mr(mr) && !ibv_destroy_cq(bed.cq) && !ibv_dealloc_pd(bed.pd));
-		return ibv_close_device(bed.ctx);
-	}
-	fprintf(stderr, "no test %s\n", argv[3]);
-	return 2;
+	if (!run_named(tests, sizeof(tests) / sizeof(tests[0]), argv[3]))
+		return 2;
+	CHECK(!ibv_dereg_mr(mr) && !ibv_destroy_cq(bed.cq) && !ibv_dealloc_pd(bed.pd));
+	return ibv_close_device(bed.ctx);
 }

@@ -241,6 +241,22 @@ static inline int post_recv(struct ibv_qp *qp, struct span local, uint64_t wr_id
 	return ibv_post_recv(qp, &wr, &bad);
 }
 
+/* What a program runs by the name in its arguments. */
+struct named_test {
+	const char *name;
+	void (*run)(void);
+};
+static inline bool run_named(const struct named_test *tests, size_t nr, const char *name)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(tests[i].name, name)) {
+			tests[i].run();
+			return true;
+		}
+	fprintf(stderr, "no test %s\n", name);
+	return false;
+}
+
 /* The next completion; false when none comes in time. */
 static inline bool poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int64_t ms)
 {
