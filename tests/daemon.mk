@@ -28,7 +28,7 @@ endef
 $(foreach u,$(DAEMON_UNITS),$(eval $(call daemon_unit,$(u))))
 
 # The test stops a copy at a chosen call.
-$(B)/tests/unit_mem: LDFLAGS += -Wl,--wrap=pread,--wrap=pwrite
+$(B)/tests/unit_mem: LDFLAGS += -Wl,--wrap=pread,--wrap=pwrite,--wrap=rxe_mem_new,--wrap=rxe_dispose_fd
 # The test makes a call fail.
 $(B)/tests/unit_worker: LDFLAGS += -Wl,--wrap=realloc,--wrap=epoll_ctl
 # Of the server only its connections, not what their requests lead to.
