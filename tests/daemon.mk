@@ -4,7 +4,8 @@
 
 unit_idmap_OBJ  := user/qpmgr/idmap.c
 unit_disposal_OBJ := user/qpmgr/disposal.c user/qpmgr/log.c
-unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/mapping.c user/qpmgr/log.c user/qpmgr/loop.c
+unit_mem_OBJ    := tests/unit/stalling_file.c user/qpmgr/mem.c user/qpmgr/disposal.c user/qpmgr/mapping.c \
+	user/qpmgr/log.c user/qpmgr/loop.c
 unit_event_OBJ  := user/qpmgr/uapi/event.c user/qpmgr/log.c user/qpmgr/loop.c
 unit_uioctl_OBJ := user/qpmgr/uapi/uverbs_ioctl.c
 unit_loop_OBJ   := user/qpmgr/loop.c
@@ -27,7 +28,7 @@ endef
 $(foreach u,$(DAEMON_UNITS),$(eval $(call daemon_unit,$(u))))
 
 # The test stops a copy at a chosen call.
-$(B)/tests/unit_mem: LDFLAGS += -Wl,--wrap=pread,--wrap=pwrite
+$(B)/tests/unit_mem: LDFLAGS += -Wl,--wrap=pread,--wrap=pwrite,--wrap=rxe_mem_new,--wrap=rxe_dispose_fd
 # The test makes a call fail.
 $(B)/tests/unit_worker: LDFLAGS += -Wl,--wrap=realloc,--wrap=epoll_ctl
 # Of the server only its connections, not what their requests lead to.
