@@ -29,21 +29,26 @@ not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $nr $*"; }
 # The copy's make; what it says is in $WORK/make.log.
 copy_make() { make -C "$WORK" B=build CFLAGS="-O1 -g -fPIC -Wno-error" "$@" >"$WORK/make.log" 2>&1; }
 
-# The tests of the transport are linked once, with the library to be broken shared.
+# The tests of the transport are linked once, with the library to be broken shared,
+# but for one: it makes allocations of the library fail, by --wrap.
+BED="$B/obj/tests/sim/host.o $B/obj/tests/sim/bed.o"
+WRAPS=transport_requester
 link_tests() {
-	local objs u more
-	objs=$(cd "$WORK" && ls build/obj/tests/sim/{host,bed}.o | sed "s,^,$WORK/,")
+	local u more
 	for u in $UNITS; do
+		[ "$u" != $WRAPS ] || continue
 		more=
 		[ "$u" != transport_pcaps ] || more="$B/obj/tests/bpf/frames.o $B/obj/tests/bpf/pcap.o"
-		gcc -o "$B/$u" "$B/obj/tests/unit/$u.o" $objs $more -L"$B" -lbroken $LIBS -lcmocka || return 1
+		gcc -o "$B/$u" "$B/obj/tests/unit/$u.o" $BED $more -L"$B" -lbroken $LIBS -lcmocka || return 1
 	done
 	gcc -o "$B/sim" $(ls "$B"/obj/tests/sim/*.o | grep -v /bed.o) -L"$B" -lbroken $LIBS
 }
 make_library() {
 	copy_make build/librxe_transport.a &&
 		gcc -shared -o "$B/libbroken.so" -Wl,--whole-archive "$B/librxe_transport.a" \
-			-Wl,--no-whole-archive $LIBS
+			-Wl,--no-whole-archive $LIBS &&
+		gcc -o "$B/$WRAPS" -Wl,--wrap=malloc,--wrap=calloc "$B/obj/tests/unit/$WRAPS.o" $BED \
+			"$B/librxe_transport.a" $LIBS -lcmocka
 }
 set_up() {
 	mkdir -p "$WORK" && cp -r Makefile include user bpf tests "$WORK/" &&
