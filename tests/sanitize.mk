@@ -6,14 +6,15 @@
 #   make check-tsan                                 units under ThreadSanitizer
 #   make check-valgrind                             units under valgrind, all of them
 #   make check-valgrind-some                        those of make check
-# In make check each of these takes part with what SANITIZED_TESTS, TSAN_UNITS
+# In make check each of these takes part with what SANITIZED_TESTS, TSAN_SOME
 # and VALGRIND_SOME name; there is no suppression.
 
 # SELFTEST:REGEX, the checks of that selftest to run.
 SANITIZED_TESTS ?= 'rc_pingpong.sh:one SEND|mtu 9000 size (1|33|1048576) path mtu (256|4096)|XDP|ICRC' \
 	client_killed.sh memory_windows.sh multicast.sh \
 	'cm_programs.sh:ucmatose, (IPv4|several)|udaddy, IPv4|rstream, IPv4|cmtime|nothing left'
-TSAN_UNITS    := check-daemon check-datapath check-icrc
+TSAN_UNITS    ?= check-daemon check-datapath check-icrc
+TSAN_SOME     := check-daemon check-icrc
 VALGRIND	:= valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible \
 	--track-fds=no --child-silent-after-fork=yes
 VALGRIND_SOME := tests/unit_mem tests/unit_event tests/unit_loop tests/unit_uioctl tests/unit_idmap tests/ucma \
@@ -24,7 +25,7 @@ VALGRIND_ALL  := $(DAEMON_UNITS:%=tests/unit_%) $(CM_UNITS:%=tests/%) tests/ucma
 .PHONY: sanitized-rxed
 sanitized-rxed: $(B)/rxed $(BPF_OBJ)
 
-.PHONY: check-daemon-asan check-daemon-tsan check-tsan check-valgrind check-valgrind-some
+.PHONY: check-daemon-asan check-daemon-tsan check-tsan check-tsan-some check-valgrind check-valgrind-some
 check-daemon-asan: all
 	@$(MAKE) --no-print-directory SANITIZE=address,undefined sanitized-rxed
 	@$(MAKE) --no-print-directory -C selftests B=$(abspath $(B)) all
@@ -35,6 +36,8 @@ check-daemon-tsan: all
 	@tests/sanitized.sh build/tsan/rxed $(SANITIZED_TESTS)
 check-tsan:
 	@TSAN_OPTIONS="halt_on_error=1:$(TSAN_OPTIONS)" $(MAKE) --no-print-directory SANITIZE=thread $(TSAN_UNITS)
+check-tsan-some:
+	@$(MAKE) --no-print-directory check-tsan TSAN_UNITS="$(TSAN_SOME)"
 
 check-valgrind check-valgrind-some: $(VALGRIND_ALL:%=$(B)/%)
 check-valgrind: units = $(VALGRIND_ALL)
@@ -45,4 +48,4 @@ check-valgrind check-valgrind-some:
 			tail -n 60 $(B)/valgrind.log; echo "not ok: $$t under valgrind"; exit 1; }; \
 		echo "ok: $$t under valgrind"; done
 
-CHECK_TARGETS += check-tsan check-daemon-asan check-daemon-tsan check-valgrind-some
+CHECK_TARGETS += check-tsan-some check-daemon-asan check-daemon-tsan check-valgrind-some
