@@ -2,6 +2,7 @@
 # make          builds everything into build/
 # make demo     two namespaces, two daemons, ibv_rc_pingpong between them
 # make check    all tests          make bench    the comparisons README quotes
+# make sim SIM_SEEDS=N   more of the simulation    make check-mutations   all of them
 # make install  PREFIX=/usr/local  make format   clang-format in place
 # make SANITIZE=address,undefined|thread build/asan/rxed|build/tsan/rxed
 
