@@ -172,15 +172,15 @@ static void receive_cannot_starve_transmit(void **state)
 
 	(void)state;
 	rx->keep = true;
-	for (uint32_t i = 0; i < 3000; i++) {
+	for (uint32_t i = 0; i < 5000; i++) {
 		struct bed_send s = a_send(100, i);
 
 		assert_true(bed_send(&b->end[0], &s));
 		bed_step(&b->end[0]);
 		bed_step(rx);
 	}
-	assert_int_equal(rx->nr_kept, 2048); /* every receive chunk */
-	assert_int_equal(bed_stat(rx, "xsk_rx_dropped"), 3000 - 2048);
+	assert_int_equal(rx->nr_kept, 4096); /* every receive chunk */
+	assert_int_equal(bed_stat(rx, "xsk_rx_dropped"), 5000 - 4096);
 	struct bed_send back = a_send(4096, 1);
 	exchange(rx, &b->end[0], &back);
 
