@@ -623,7 +623,8 @@ static void turn_away(struct rxe_server *s, int err)
 			refuse(fd, err);
 		s->spare = open_spare();
 	}
-	if (fd < 0)
+	/* The one that was refused is closed elsewhere, soon: then there is a spare again. */
+	if (fd < 0 || s->spare < 0)
 		pause_accepting(s);
 }
 
@@ -703,6 +704,8 @@ static void accept_cb(struct rxe_watch *w, uint32_t events)
 	if (!err) {
 		TAILQ_INSERT_TAIL(&s->conns, c, link);
 		s->full = false;
+		if (s->spare < 0)
+			s->spare = open_spare();
 		return;
 	}
 	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)

@@ -130,10 +130,10 @@ static int doorbells_open(struct uctx *ctx)
 {
 	ctx->db_mem = ushm_new(ctx, (size_t)rxed.nr_workers * RXE_DOORBELL_STRIDE);
 	ctx->doorbells = calloc(rxed.nr_workers, sizeof(*ctx->doorbells));
+	for (uint32_t i = 0; ctx->doorbells && i < rxed.nr_workers; i++)
+		ctx->doorbells[i].efd = -1; /* doorbells_close() closes what is here */
 	if (!ctx->db_mem || !ctx->doorbells)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < rxed.nr_workers; i++)
-		ctx->doorbells[i].efd = -1;
 	for (uint32_t i = 0; i < rxed.nr_workers; i++) {
 		struct rxe_doorbell *db = &ctx->doorbells[i];
 
