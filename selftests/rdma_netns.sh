@@ -25,9 +25,9 @@ b_pingpong() {
 }
 
 two_hosts
-need rdma ibv_devinfo ibv_rc_pingpong
+need rdma ibv_devinfo ibv_rc_pingpong rping
 add_netns "$B_NS"
-ktap_plan 35
+ktap_plan 40
 
 check "shared at first" mode shared
 check "shared: the other namespace sees it" sees
@@ -61,6 +61,10 @@ end_process $STRANGER
 check "may not be moved by who is no administrator" \
 	refuses 'Operation not permitted' nobody rdma dev set $DEV netns "$B_NS"
 check "nor may the mode be set" refuses 'Operation not permitted' nobody rdma system set netns shared
+start_verbs 1 rping -s -P >/dev/null 2>&1 # on any address
+listens() { rdma 1 res show cm_id | grep -q LISTEN; }
+check "a listener on any address" wait_for 5 listens
+check "is reached" verbs 2 timeout 20 rping -c -a "$(ip4 1)" -C 1
 check "moved, by name" rdma 1 dev set $DEV netns "$B_NS"
 check "now the other sees it" sees
 check "and opens it" b_opens
@@ -69,6 +73,8 @@ end_process $OWNER
 check "and uses it" b_pingpong
 check "the first does not" not a_sees
 check "nor opens it" not a_opens
+check "nor connects by rdma_cm" not verbs 1 timeout 20 rping -c -a "$(ip4 2)" -C 1
+check "nor is reached" not verbs 2 timeout 20 rping -c -a "$(ip4 1)" -C 1
 check "nor sees its files" not verbs 1 ls /sys/class/infiniband/$DEV
 check "its program has lost it" wait_for 5 eval "! b rdma res show qp | grep -q ud_pingpong"
 check "it is renamed there" eval "b rdma dev set $DEV name moved0 && b run ls /sys/class/infiniband/moved0/ports"
@@ -82,5 +88,9 @@ check "and is there" eval "a_sees && a_opens && ! sees"
 check "shared again" set_mode shared
 check "everybody sees it" eval "sees && b_opens && a_sees && a_opens"
 end_process $SLEEPER
+# The old listener has the device open that it lost.
+start_verbs 1 rping -s -P -p 7175 >/dev/null 2>&1
+listens_anew() { [ "$(rdma 1 res show cm_id | grep -c LISTEN)" = 2 ]; }
+check "and by rdma_cm" eval "wait_for 5 listens_anew && verbs 2 timeout 20 rping -c -a $(ip4 1) -p 7175 -C 1"
 check "traffic between the hosts" pingpong ibv_rc_pingpong -c -n 100
 ktap_done
