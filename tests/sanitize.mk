@@ -15,11 +15,14 @@ SANITIZED_TESTS ?= 'rc_pingpong.sh:one SEND|mtu 9000 size (1|33|1048576) path mt
 	'cm_programs.sh:ucmatose, (IPv4|several)|udaddy, IPv4|rstream, IPv4|cmtime|nothing left'
 TSAN_UNITS    ?= check-daemon check-datapath check-icrc
 TSAN_SOME     := check-daemon check-icrc
-VALGRIND	:= valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible \
-	--track-fds=no --child-silent-after-fork=yes
-VALGRIND_SOME := tests/unit_mem tests/unit_event tests/unit_loop tests/unit_uioctl tests/unit_idmap tests/ucma \
-	tests/cm_mad tests/transport_pkt tests/transport_mr tests/transport_mcast tests/transport_srq tests/transport_qp
-VALGRIND_ALL  := $(DAEMON_UNITS:%=tests/unit_%) $(CM_UNITS:%=tests/%) tests/ucma $(TRANSPORT_UNITS:%=tests/%)
+# Not "possible": that is the stack of a detached thread at the end of its life.
+VALGRIND := timeout -k 10 300 valgrind -q --error-exitcode=9 --leak-check=full \
+	--errors-for-leak-kinds=definite,indirect --child-silent-after-fork=yes
+VALGRIND_SOME := tests/unit_event tests/unit_loop tests/unit_uioctl tests/unit_idmap tests/ucma tests/cm_mad \
+	tests/transport_pkt tests/transport_mr tests/transport_mcast tests/transport_srq tests/transport_qp
+# Not unit_mem: a thread of it waits on a page that never comes, and valgrind runs no other meanwhile.
+VALGRIND_ALL  := $(filter-out tests/unit_mem,$(DAEMON_UNITS:%=tests/unit_%)) $(CM_UNITS:%=tests/%) tests/ucma \
+	$(TRANSPORT_UNITS:%=tests/%)
 
 # rxed looks for its BPF objects beside itself.
 .PHONY: sanitized-rxed
