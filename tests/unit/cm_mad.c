@@ -91,6 +91,15 @@ static void private_data_sizes(void **state)
 	}
 }
 
+/* Field by field: the padding between them means nothing. */
+static void assert_same_header(const struct cm_ip_header *a, const struct cm_ip_header *b)
+{
+	assert_int_equal(a->v6, b->v6);
+	assert_int_equal(a->src_port, b->src_port);
+	assert_memory_equal(a->src, b->src, sizeof(a->src));
+	assert_memory_equal(a->dst, b->dst, sizeof(a->dst));
+}
+
 static void ip_header(void **state)
 {
 	struct cm_ip_header h = {.src_port = 0xbb98}, back;
@@ -105,12 +114,12 @@ static void ip_header(void **state)
 	assert_int_equal(bytes[1], 0x40);
 	assert_memory_equal(bytes + 16, v4, 4);
 	assert_int_equal(cm_ip_header_get(bytes, sizeof(bytes), &back), 0);
-	assert_memory_equal(&h, &back, sizeof(h));
+	assert_same_header(&h, &back);
 	h.v6 = true;
 	memset(h.src, 0xfd, 16);
 	cm_ip_header_put(bytes, &h);
 	assert_int_equal(cm_ip_header_get(bytes, sizeof(bytes), &back), 0);
-	assert_memory_equal(&h, &back, sizeof(h));
+	assert_same_header(&h, &back);
 	assert_int_equal(cm_ip_header_get(bytes, sizeof(bytes) - 1, &back), -EINVAL);
 	bytes[1] = 0x50;
 	assert_int_equal(cm_ip_header_get(bytes, sizeof(bytes), &back), -EINVAL);
