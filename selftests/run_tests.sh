@@ -1,30 +1,69 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Runs the scripts named as arguments, one after the other, and wraps their KTAP
-# in one outer test each, as the kernel's kselftest runner does. Exit status 1
-# when one failed. Bound per script: KSFT_TIMEOUT seconds.
+# Runs the scripts named as arguments and wraps their KTAP in one outer test
+# each, in the order of the arguments, as the kernel's kselftest runner does.
+# Exit status 1 when one failed. KSFT_TIMEOUT: seconds for one script. JOBS: how
+# many run at a time (each has namespaces and daemons of its own, and waits most
+# of its time); as many as there are processors.
 cd "$(dirname "$0")" || exit 1
 
 KSFT_SKIP=4
 KSFT_TIMEOUT=${KSFT_TIMEOUT:-900}
-nr=0 failed=
+JOBS=${JOBS:-$(nproc)}
+OUT=$(mktemp -d) || exit 1
+tests=("$@") pids=() rcs=() failed=
 
-echo "TAP version 13"
-echo "1..$#"
-for t in "$@"; do
-	nr=$((nr + 1))
+# Each script cleans up when it is told to end.
+stop() {
+	trap '' INT TERM
+	kill "${pids[@]}" 2>/dev/null
+	wait
+	exit 130
+}
+trap 'rm -rf "$OUT"' EXIT
+trap stop INT TERM
+
+start() { # INDEX; -k for one that hangs
+	timeout -k 30 "$KSFT_TIMEOUT" "./${tests[$1]}" >"$OUT/$1" 2>&1 </dev/null &
+	pids[$1]=$!
+}
+# One of those that run is over: its status is in rcs.
+reap() {
+	local pid rc=0 i
+	wait -n -p pid "${pids[@]}" || rc=$?
+	for i in "${!pids[@]}"; do
+		[ "${pids[$i]}" = "$pid" ] || continue
+		rcs[$i]=$rc
+		unset "pids[$i]"
+	done
+}
+show() { # INDEX
+	local nr=$(($1 + 1)) t=${tests[$1]}
 	echo "# selftests: $t"
-	# The script itself must see the signal and clean up; -k for one that hangs.
-	timeout --foreground -k 30 "$KSFT_TIMEOUT" "./$t" 2>&1 | sed 's/^/# /'
-	rc=${PIPESTATUS[0]}
-	case $rc in
+	sed 's/^/# /' "$OUT/$1"
+	case ${rcs[$1]} in
 	0) echo "ok $nr selftests: $t" ;;
 	$KSFT_SKIP) echo "ok $nr selftests: $t # SKIP" ;;
 	124 | 137) echo "not ok $nr selftests: $t # TIMEOUT $KSFT_TIMEOUT seconds"
 	     failed="$failed $t" ;;
-	*) echo "not ok $nr selftests: $t # exit=$rc"
+	*) echo "not ok $nr selftests: $t # exit=${rcs[$1]}"
 	   failed="$failed $t" ;;
 	esac
+}
+
+echo "TAP version 13"
+echo "1..$#"
+next=0 shown=0
+while [ $shown -lt $# ]; do
+	while [ $next -lt $# ] && [ ${#pids[@]} -lt "$JOBS" ]; do
+		start $next
+		next=$((next + 1))
+	done
+	reap
+	while [ -n "${rcs[$shown]}" ]; do
+		show $shown
+		shown=$((shown + 1))
+	done
 done
 [ -z "$failed" ] && exit 0
 echo "# failed:$failed"
