@@ -59,8 +59,16 @@ time.sleep(60)' "$PINS" >"$WORK/holder" &
 # Late in its start: the path of the socket is too long for its address.
 long_rundir() {
 	local dir="$WORK/$(printf '%0100d' 0)"
-	mkdir "$dir" && refuses 'too long' timeout 20 "$BUILD/rxed" --rundir "$dir/$ID-1" &&
+	mkdir "$dir" && refuses 'choose a --rundir of at most' timeout 20 "$BUILD/rxed" --rundir "$dir/$ID-1" &&
 		[ -z "$(ls "$dir")" ] && no_tree
+}
+
+# What is in the way of its socket it finds last.
+late_end() {
+	local dir="$WORK/late/$ID-1"
+	mkdir -p "$dir/rxed.sock/x" &&
+		refuses 'listening on' timeout 20 "$BUILD/rxed" --rundir "$dir" &&
+		[ "$(ls -A "$dir")" = rxed.sock ] && no_tree
 }
 
 dotted() {
@@ -86,7 +94,7 @@ mkdir -m 777 "$WORK/public"
 chmod 755 "$WORK"
 cp "$BUILD/rxed" "$BUILD/rxe" "$BUILD"/*.bpf.o "$BASE/"
 chmod -R a+rX "$BASE"
-ktap_plan 32
+ktap_plan 33
 
 check "a user made it first" $AS_USER mkdir -m 777 -p "$PINS/parameters"
 check "rxed refuses it and says what to do" \
@@ -99,7 +107,8 @@ check "in one line" eval '[ $(user_rxed 2>&1 | wc -l) = 1 ]'
 check "which comes from rxed, not from libbpf" eval '! user_rxed 2>&1 | grep -v "^rxed "'
 check "no pins are left" no_tree
 check "no run directory is left" eval "[ -z \"\$(ls '$WORK/public')\" ]"
-check "an end late in the start leaves nothing" long_rundir
+check "a run directory of a long name" long_rundir
+check "an end late in the start leaves nothing" late_end
 check "an unknown namespace leaves no run directory" \
 	eval "refuses '$ID-none' rxed_once --netns '$ID-none' && no_rundir && no_tree"
 
