@@ -18,7 +18,7 @@ fuzz_packets_RUNS := 3000
 fuzz_rings_SRC := $(FUZZ_WORLD) user/qpmgr/doorbell.c
 fuzz_rings_RUNS := 600
 
-FUZZ_ROOM := tests/fuzz/room.c tests/fuzz/wire.c $(TRANSPORT_SRC) $(COMMON_SRC) \
+FUZZ_ROOM := tests/fuzz/room.c tests/fuzz/wire.c tests/fuzz/quiet_log.c $(TRANSPORT_SRC) $(COMMON_SRC) \
 	$(filter-out %/main.c %/params.c %/log.c %/log_libbpf.c,$(wildcard user/qpmgr/*.c user/qpmgr/uapi/*.c user/qpmgr/cm/*.c))
 fuzz_uverbs_SRC := $(FUZZ_ROOM)
 fuzz_uverbs_LIBS := $(LIBS)
@@ -29,7 +29,7 @@ fuzz_nldev_RUNS := 150
 fuzz_rdma_cm_SRC := $(FUZZ_ROOM)
 fuzz_rdma_cm_LIBS := $(LIBS)
 fuzz_rdma_cm_RUNS := 1000
-fuzz_tunables_SRC := $(FUZZ_WORLD) tests/fuzz/fake_bpf.c user/cli/param.c user/qpmgr/params.c user/common/param_table.c
+fuzz_tunables_SRC := $(FUZZ_WORLD) tests/fuzz/fake_bpf.c tests/fuzz/quiet_log.c user/cli/param.c user/qpmgr/params.c user/common/param_table.c
 fuzz_tunables_LIBS := -Wl,--wrap=rxe_on_bpffs
 fuzz_tunables_ARGS := -close_fd_mask=2
 fuzz_tunables_RUNS := 3000

@@ -4,15 +4,14 @@
 #   make SANITIZE=address,undefined|thread          build/asan/rxed, build/tsan/rxed
 #   make check-daemon-asan check-daemon-tsan        selftests against those
 #   make check-tsan                                 units under ThreadSanitizer
-#   make check-valgrind                             units under valgrind, all of them
-#   make check-valgrind-some                        those of make check
-# In make check each of these takes part with what SANITIZED_TESTS, TSAN_SOME
-# and VALGRIND_SOME name; there is no suppression.
+#   make check-valgrind                             units under valgrind
+# Of each, make check has the part named ...-some. There is no suppression.
 
 # SELFTEST:REGEX, the checks of that selftest to run.
-SANITIZED_TESTS ?= 'rc_pingpong.sh:one SEND|mtu 9000 size (1|33) path mtu 256|mtu 9000 size 1048576 path mtu 4096|XDP|ICRC' \
-	client_killed.sh memory_windows.sh multicast.sh \
-	'cm_programs.sh:ucmatose, (IPv4|several)|udaddy, IPv4|rstream, IPv4|cmtime|nothing left'
+SANITIZED_TESTS ?= 'rc_pingpong.sh:one SEND|mtu 9000 size (1|33|1048576) path mtu (256|4096)|XDP|ICRC' \
+	client_killed.sh memory_windows.sh multicast.sh srq_pingpong.sh ud_pingpong.sh params_wire.sh cm_programs.sh
+SANITIZED_SOME := 'rc_pingpong.sh:one SEND|mtu 9000 size (33|1048576) path mtu 4096|ICRC' client_killed.sh \
+	'cm_programs.sh:ucmatose, IPv4|udaddy, IPv4|rstream, IPv4|nothing left'
 TSAN_UNITS    ?= check-daemon check-datapath check-icrc
 TSAN_SOME     := check-daemon check-icrc
 # Not "possible": that is the stack of a detached thread at the end of its life.
@@ -28,7 +27,8 @@ VALGRIND_ALL  := $(filter-out tests/unit_mem,$(DAEMON_UNITS:%=tests/unit_%)) $(C
 .PHONY: sanitized-rxed
 sanitized-rxed: $(B)/rxed $(BPF_OBJ)
 
-.PHONY: check-daemon-asan check-daemon-tsan check-tsan check-tsan-some check-valgrind check-valgrind-some
+.PHONY: check-daemon-asan check-daemon-tsan check-daemon-asan-some check-daemon-tsan-some
+.PHONY: check-tsan check-tsan-some check-valgrind check-valgrind-some
 check-daemon-asan: all
 	@$(MAKE) --no-print-directory SANITIZE=address,undefined sanitized-rxed
 	@$(MAKE) --no-print-directory -C selftests B=$(abspath $(B)) all
@@ -37,6 +37,8 @@ check-daemon-tsan: all
 	@$(MAKE) --no-print-directory SANITIZE=thread sanitized-rxed
 	@$(MAKE) --no-print-directory -C selftests B=$(abspath $(B)) all
 	@tests/sanitized.sh build/tsan/rxed $(SANITIZED_TESTS)
+check-daemon-asan-some check-daemon-tsan-some: check-daemon-%-some:
+	@$(MAKE) --no-print-directory check-daemon-$* SANITIZED_TESTS="$(SANITIZED_SOME)"
 check-tsan:
 	@TSAN_OPTIONS="halt_on_error=1:$(TSAN_OPTIONS)" $(MAKE) --no-print-directory SANITIZE=thread $(TSAN_UNITS)
 check-tsan-some:
@@ -51,4 +53,4 @@ check-valgrind check-valgrind-some:
 			tail -n 60 $(B)/valgrind.log; echo "not ok: $$t under valgrind"; exit 1; }; \
 		echo "ok: $$t under valgrind"; done
 
-CHECK_TARGETS += check-tsan-some check-daemon-asan check-daemon-tsan check-valgrind-some
+CHECK_TARGETS += check-tsan-some check-daemon-asan-some check-daemon-tsan-some check-valgrind-some

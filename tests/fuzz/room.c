@@ -3,13 +3,13 @@
  * The room: start, the loop, what must be so after each input.
  */
 #include "room.h"
+#include "quiet_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -17,7 +17,6 @@
 #include <unistd.h>
 #include "common/ipc.h"
 #include "common/param_table.h"
-#include "log.h"
 #include "netns.h"
 #include "params.h"
 #include "uapi/server.h"
@@ -28,29 +27,8 @@
 struct rxed rxed = {.netns_mode = RXE_NETNS_SHARED, .devs = TAILQ_HEAD_INITIALIZER(rxed.devs)};
 
 static int client_mem[2], lowest_fd;
-static bool started;
 
 /* ---- in place of other files --------------------------------------------------------- */
-
-/* log.c: every line is made, none is printed. */
-void rxe_log_set_level(enum rxe_log_level level)
-{
-	(void)level;
-}
-
-void rxe_log(struct rxe_log_site *site, enum rxe_log_level level, const char *fmt, ...)
-{
-	char line[1024];
-	va_list ap;
-
-	(void)site;
-	(void)level;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	if (!started)
-		fprintf(stderr, "room: %s\n", line);
-}
 
 /* params.c: the defaults, but limits that an input can reach. */
 uint32_t rxe_param(struct rxe_params *p, enum rxe_param_id id)
@@ -203,7 +181,7 @@ void room_start(void)
 	atexit(room_stop);
 	room_dev();
 	room_pass();
-	started = true;
+	quiet_log = true;
 }
 
 void room_begin(void)
