@@ -18,7 +18,6 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <urcu-qsbr.h>
 
 #include "detached.h"
 #include "gsi.h"
@@ -31,6 +30,7 @@
 #include "rxe/bpf_abi.h"
 #include "rxed.h"
 #include "transport/pkt.h"
+#include "transport/rcu.h"
 
 #define RX_BUDGET	  64
 #define TX_BUDGET	  64
@@ -478,7 +478,7 @@ static void wait_events(struct rxe_worker *w)
 		ts.tv_sec = (due - now) / 1000000000ull;
 		ts.tv_nsec = (due - now) % 1000000000ull;
 	}
-	rcu_thread_offline();
+	rxe_rcu_offline();
 	got = epoll_pwait2(w->epfd, ev, EPOLL_BATCH, timeout, NULL);
 	rcu_thread_online();
 	for (int i = 0; i < got; i++) {
@@ -549,7 +549,7 @@ static void *worker_main(void *arg)
 			last_work = rxe_now_ns();
 		else
 			idle(w, last_work);
-		rcu_quiescent_state();
+		rxe_rcu_quiescent();
 	}
 	rcu_unregister_thread();
 	return NULL;

@@ -78,8 +78,7 @@ int rxe_ah_destroy(struct rxe_hca *hca, uint32_t ah_num, void **route)
 	ah = t->ah[ah_num];
 	rxe_rcu_assign(t->ah[ah_num], NULL);
 	t->used--;
-	synchronize_rcu();
-	rxe_rcu_acquire(ah);
+	rxe_rcu_synchronize();
 	*route = ah->addr.route;
 	free(ah);
 	return 0;
@@ -103,15 +102,12 @@ int rxe_ah_lookup(struct rxe_hca *hca, uint32_t pdn, uint32_t ah_num, struct rxe
 		return -EACCES;
 	*addr = ah->addr;
 	*id = ah->id;
-	rxe_rcu_release(ah);
 	return 0;
 }
 
 bool rxe_ah_alive(struct rxe_hca *hca, uint32_t ah_num, uint64_t id)
 {
 	struct rxe_ah *ah = find(hca, ah_num);
-	bool alive = ah && ah->id == id;
 
-	rxe_rcu_release(ah);
-	return alive;
+	return ah && ah->id == id;
 }

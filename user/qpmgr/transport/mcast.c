@@ -99,8 +99,7 @@ static void replace(struct group **link, struct group *old, struct group *new)
 	rxe_rcu_assign(*link, new);
 	if (!old)
 		return;
-	synchronize_rcu();
-	rxe_rcu_acquire(old);
+	rxe_rcu_synchronize();
 	free(old);
 }
 
@@ -153,7 +152,7 @@ int rxe_mcast_detach(struct rxe_hca *hca, const union rxe_ip *mgid, struct rxe_q
 	t->nr_attached--;
 	if (--g->live) {
 		rxe_rcu_assign(*member, NULL);
-		synchronize_rcu();
+		rxe_rcu_synchronize();
 		return 0;
 	}
 	__atomic_store_n(&t->nr_groups, t->nr_groups - 1, __ATOMIC_RELAXED);
@@ -194,7 +193,6 @@ bool rxe_mcast_has_member(const struct rxe_hca *hca, const union rxe_ip *mgid,
 
 		has = qp && (!e || qp->engine == e);
 	}
-	rxe_rcu_release(g);
 	return has;
 }
 
@@ -242,7 +240,6 @@ void rxe_mcast_rx(struct rxe_engine *e, struct rxe_hca *hca, struct rxe_pkt *pkt
 			deliver_copy(last, pkt, info);
 		last = qp;
 	}
-	rxe_rcu_release(g);
 	if (last)
 		rxe_engine_deliver(last, pkt, info);
 	else if (any)
