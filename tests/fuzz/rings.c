@@ -8,7 +8,7 @@
  * another machine the memory changes between the engine's runs only.)
  *
  * Input: u16 length of the world's steps, the steps (world.c), then what the
- * client does to the memory: one record for each touch.
+ * client does to the memory: one record for each touch, over and over.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ static struct {
 	size_t used;
 	size_t ring[MAX_RINGS]; /* where each begins */
 	unsigned int nr_rings;
-	struct fuzz_input hostile;
+	struct fuzz_input hostile, all_hostile;
 	bool closed;
 	unsigned long touched;
 	struct sigaction old_segv;
@@ -43,26 +43,38 @@ static struct rxe_db_entry entries[W_QPS];
 
 /* ---- the client ------------------------------------------------------------------------- */
 
-/* An index of a ring, one of its header's other words, a byte of an element, any byte. */
-static void change(void)
+/*
+ * The very bytes that are about to be touched (NULL: not known), an index of a
+ * ring or one of its header's other words, a byte of an element, any byte.
+ */
+static void change(uint8_t *touched)
 {
 	static const size_t hdr[] = {offsetof(struct rxe_queue_buf, producer_index),
 				     offsetof(struct rxe_queue_buf, consumer_index),
 				     offsetof(struct rxe_queue_buf, index_mask),
 				     offsetof(struct rxe_queue_buf, log2_elem_size)};
-	uint8_t what = fuzz_u8(&arena.hostile);
-	uint8_t *ring;
+	uint8_t what, *ring;
 	uint32_t v;
 
-	if (what < 0x60 || !arena.hostile.left)
+	if (!arena.hostile.left)
+		arena.hostile = arena.all_hostile;
+	what = fuzz_u8(&arena.hostile);
+	if (what < 0x60)
 		return; /* this touch finds it as it was */
-	ring = arena.mem + arena.ring[fuzz_u8(&arena.hostile) % arena.nr_rings];
 	if (what < 0xa0) {
+		v = what & 1 ? fuzz_u32(&arena.hostile) : fuzz_u8(&arena.hostile);
+		if (touched && touched + sizeof(v) <= arena.mem + arena.used)
+			memcpy(touched, &v, sizeof(v));
+		return;
+	}
+	ring = arena.mem + arena.ring[fuzz_u8(&arena.hostile) % arena.nr_rings];
+	if (what < 0xd0) {
 		v = what & 1 ? fuzz_u32(&arena.hostile) : fuzz_u8(&arena.hostile);
 		memcpy(ring + hdr[what >> 1 & 3], &v, sizeof(v));
 	} else if (what < 0xf0) {
 		v = fuzz_u16(&arena.hostile) % 4096;
-		ring[sizeof(struct rxe_queue_buf) + v] = fuzz_u8(&arena.hostile);
+		if (ring + sizeof(struct rxe_queue_buf) + v < arena.mem + arena.used)
+			ring[sizeof(struct rxe_queue_buf) + v] = fuzz_u8(&arena.hostile);
 	} else {
 		v = fuzz_u32(&arena.hostile) % (uint32_t)arena.used;
 		arena.mem[v] = fuzz_u8(&arena.hostile);
@@ -90,7 +102,7 @@ static void on_touch(int sig, siginfo_t *si, void *context)
 	}
 	protect(PROT_READ | PROT_WRITE);
 	arena.touched++;
-	change();
+	change(si->si_addr);
 	c->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
 }
 
@@ -126,7 +138,7 @@ static void watch(void)
 
 static void engine_enter(void)
 {
-	change();
+	change(NULL);
 }
 #endif
 
@@ -211,7 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		watch();
 	}
 	arena.used = arena.nr_rings = 0;
-	arena.hostile = in;
+	arena.hostile = arena.all_hostile = in;
 	world_init(&w, &steps);
 	bell_start(&w);
 	w.engine_enter = engine_enter;

@@ -414,8 +414,9 @@ def tunables_seeds():
 RING_SEEDS = ('ops0', 'ops1', 'ops4', 'wrs0', 'wrs1', 'wrs3', 'wrs4', 'write', 'read', 'bind',
               'errors', 'group')
 # Touch by touch (rings.c): mostly nothing, now and then an index, a geometry word or a byte.
-HOSTILE = b''.join(bytes(9) + bytes([0x60 | i & 7, i % 15, 255 - i, i, 0, 0]) +
-                   bytes(4) + bytes([0xa0 | i & 15, i % 15, 7 * i & 255, i & 1, 0x7f])
+HOSTILE = b''.join(bytes(9) + bytes([0xa0 | i & 7, i % 15, 255 - i, i, 0, 0]) +
+                   bytes(4) + bytes([0xd0 | i & 15, i % 15, 7 * i & 255, i & 1, 0x7f]) +
+                   bytes(i % 5) + bytes([0x60, 5 + i, 0, 0x61, 0, i, 0, 0x80])
                    for i in range(24))
 
 
