@@ -16,7 +16,7 @@ FUZZ_WORLD := tests/fuzz/world.c tests/sim/host.c $(TRANSPORT_SRC)
 fuzz_packets_SRC := $(FUZZ_WORLD)
 fuzz_packets_RUNS := 3000
 fuzz_rings_SRC := $(FUZZ_WORLD) user/qpmgr/doorbell.c
-fuzz_rings_RUNS := 600
+fuzz_rings_RUNS := 300
 
 FUZZ_ROOM := tests/fuzz/room.c tests/fuzz/wire.c tests/fuzz/quiet_log.c $(TRANSPORT_SRC) $(COMMON_SRC) \
 	$(filter-out %/main.c %/params.c %/log.c %/log_libbpf.c,$(wildcard user/qpmgr/*.c user/qpmgr/uapi/*.c user/qpmgr/cm/*.c))
