@@ -22,7 +22,7 @@
 #include "uapi/server.h"
 #include "uapi/sysfs_file.h"
 
-#define WAIT_MS 2000
+#define SETTLE_MS 5000
 
 struct rxed rxed = {.netns_mode = RXE_NETNS_SHARED, .devs = TAILQ_HEAD_INITIALIZER(rxed.devs)};
 
@@ -121,7 +121,7 @@ static void must(int err, const char *what)
 	exit(77);
 }
 
-/* Every address has its neighbour and nothing else has a route: no answer is waited for. */
+/* Every address has its neighbour. To others, through the netdev, no answer comes for 3 s. */
 static int make_net(void)
 {
 	if (unshare(CLONE_NEWNET))
@@ -225,9 +225,9 @@ void room_pass(void)
 	rxe_loop_cancel(rxed.loop, &t);
 }
 
-bool room_wait(bool (*cond)(void *arg), void *arg)
+bool room_wait(unsigned int ms, bool (*cond)(void *arg), void *arg)
 {
-	uint64_t until = rxe_now_ns() + WAIT_MS * 1000000ull;
+	uint64_t until = rxe_now_ns() + ms * 1000000ull;
 	unsigned int n = 0;
 
 	for (;;) {
@@ -256,7 +256,7 @@ static bool settled(void *arg)
 
 void room_settle(void)
 {
-	bool ok = room_wait(settled, NULL);
+	bool ok = room_wait(SETTLE_MS, settled, NULL);
 
 	if (!ok) {
 		const struct rxe_dev *d = TAILQ_FIRST(&rxed.devs);

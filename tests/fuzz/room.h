@@ -29,8 +29,8 @@ struct rxe_dev *room_dev(void);
 void room_mem_fds(int fd[2]);
 /* One pass of the loop: what is ready now, and no waiting. */
 void room_pass(void);
-/* Until cond(arg), for two seconds at the most; what it was then. */
-bool room_wait(bool (*cond)(void *arg), void *arg);
+/* Until cond(arg), for so many milliseconds at the most; what it was then. */
+bool room_wait(unsigned int ms, bool (*cond)(void *arg), void *arg);
 /*
  * After an input, whose clients are gone: waits until the device has neither
  * object nor QP and every descriptor is closed; aborts when that does not come.

@@ -15,6 +15,7 @@
 
 #define MAX_STEPS 100
 #define MAX_MAPS  8
+#define REPLY_MS  300
 
 struct client {
 	int sock;
@@ -32,6 +33,27 @@ struct client {
 static struct client clients[2];
 static uint8_t reply_buf[RXE_IPC_MAX_LEN];
 static struct rxe_ipc_msg reply;
+
+/* ---- clients ----------------------------------------------------------------------------- */
+
+static void client_start(struct client *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->efd = -1;
+	c->sock = rxe_ipc_connect(rxed.rundir);
+	fuzz_assert(c->sock >= 0);
+}
+
+static void client_stop(struct client *c)
+{
+	if (c->page)
+		munmap(c->page, c->page_len);
+	for (unsigned int i = 0; i < c->nr_maps; i++)
+		munmap(c->map[i].p, c->map[i].len);
+	if (c->efd >= 0)
+		close(c->efd);
+	close(c->sock);
+}
 
 /* ---- requests -------------------------------------------------------------------------- */
 
@@ -55,7 +77,13 @@ static int request(struct client *c, uint16_t type, uint16_t flags, const void *
 	if (err)
 		return err;
 	do {
-		fuzz_assert(room_wait(replied, c));
+		if (room_wait(REPLY_MS, replied, c))
+			continue;
+		/* Only what resolves an address may take longer: killed in the middle of it. */
+		fuzz_assert(type == RXE_IPC_WRITE || type == RXE_IPC_IOCTL);
+		client_stop(c);
+		client_start(c);
+		return -ETIMEDOUT;
 	} while (reply.hdr.flags & RXE_IPC_F_MORE);
 	return reply.hdr.status;
 }
@@ -86,25 +114,6 @@ static void client_open(struct client *c)
 		c->opened = true;
 	}
 	drop_fds();
-}
-
-static void client_start(struct client *c)
-{
-	memset(c, 0, sizeof(*c));
-	c->efd = -1;
-	c->sock = rxe_ipc_connect(rxed.rundir);
-	fuzz_assert(c->sock >= 0);
-}
-
-static void client_stop(struct client *c)
-{
-	if (c->page)
-		munmap(c->page, c->page_len);
-	for (unsigned int i = 0; i < c->nr_maps; i++)
-		munmap(c->map[i].p, c->map[i].len);
-	if (c->efd >= 0)
-		close(c->efd);
-	close(c->sock);
 }
 
 /* ---- steps ------------------------------------------------------------------------------ */
