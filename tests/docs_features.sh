@@ -34,6 +34,7 @@ exists() {
 	pyverbs.sh:*) grep -qw "$what" selftests/pyverbs.sh ;;
 	*.sh) [ -x "selftests/$1" ] ;;
 	sim) [ -e tests/sim/sim.c ] ;;
+	fuzz:*) [ -d "tests/fuzz/corpus/$what" ] ;;
 	sim:*) grep -qw "$what" tests/sim/*.c ;;
 	*:*) find tests -name "$where.c" -exec grep -lE "[A-Z_a-z]*(TEST|test)[A-Z_a-z]*\($what\>" {} + | grep -q . ;;
 	*) false ;;
