@@ -364,8 +364,9 @@ static int check_attr(const struct uqp *qp, const struct rxe_qp_attr *a, uint32_
 	    (mask & RXE_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic > l->max_rd_atomic) ||
 	    (mask & RXE_QP_TIMEOUT && a->timeout > 31))
 		return -EINVAL;
-	if (mask & RXE_QP_PATH_MTU &&
-	    (a->path_mtu < 1 || a->path_mtu > rxe_mtu_to_enum(dev->hca.mtu))) {
+	if (mask & RXE_QP_PATH_MTU && (a->path_mtu < 1 || a->path_mtu > 5))
+		return -EINVAL; /* no enum ib_mtu */
+	if (mask & RXE_QP_PATH_MTU && a->path_mtu > rxe_mtu_to_enum(dev->hca.mtu)) {
 		log_warn(
 			"QP %u of device %s: path MTU %u is above the port's %u; raise the MTU of %s "
 			"or ask for less",
