@@ -199,7 +199,8 @@ static void reset_one(struct sim_pair *p, int h)
 
 bool sim_pair_reset(struct sim_pair *p)
 {
-	if (!p->qp[0].qp || !p->qp[1].qp) {
+	/* A QP that was destroyed may be there still, until its copies are done. */
+	if (sim_pair_flow(p, 0)->from_dead || sim_pair_flow(p, 1)->from_dead) {
 		p->half_reset = false;
 		return false;
 	}
