@@ -97,6 +97,8 @@ m retry-never-reset unit $T/completer.c '/^static void progress/,/^}/s/comp->ret
 	'progress does not restore the retries'
 m rnr-never-reset unit $T/completer.c '/^static void progress/,/^}/s/comp->rnr_left = qp->attr.rnr_retry;//' \
 	'progress does not restore the RNR retries'
+m rnr-loses-built unit $T/completer.c '/^static void progress/,/^}/s/rxe_req_go_back(qp);/(void)0;/' \
+	'what was built when the peer refused is never sent if it accepts after all'
 m rnr-seven-ends unit $T/completer.c '/^static void rx_rnr/,/^}/s/qp->attr.rnr_retry != 7/1/' \
 	'an rnr_retry of 7 ends'
 m rnr-wrong-timer unit $T/completer.c '/^static void rx_rnr/,/^}/s/qp->engine->now + wait/qp->engine->now + timeout_ns(qp)/' \

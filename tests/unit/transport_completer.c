@@ -205,6 +205,27 @@ static void rnr(void **state)
 	bed_wc(&b->scq, 2, RXE_WC_WR_FLUSH_ERR);
 }
 
+/*
+ * What was built and not sent when the peer refused is built again when the peer
+ * accepts after all, before the wait is over.
+ */
+static void a_refusal_taken_back_loses_nothing(void **state)
+{
+	struct bed *b = *state;
+
+	post_sends(b, 1);
+	bed_copies(b);
+	expect_sends(b, 0, 1);
+	post_sends(b, 1); /* its packet waits for its copy */
+	bed_ack(b, PSN(0), RXE_AETH_RNR_NAK | 1);
+	bed_ack(b, PSN(0), 0x1f);
+	bed_wc(&b->scq, 0, 0);
+	bed_copies(b);
+	expect_sends(b, 1, 2);
+	bed_ack(b, PSN(1), 0x1f);
+	bed_wc(&b->scq, 0, 0);
+}
+
 /* rnr_retry (here 2) counts refusals without a success between them. */
 static void progress_restores_the_rnr_retries(void **state)
 {
@@ -584,6 +605,7 @@ int main(void)
 		BED_TEST(progress_restores_the_retries),
 		cmocka_unit_test(no_timer_without_timeout),
 		BED_TEST(rnr),
+		BED_TEST_WITH(a_refusal_taken_back_loses_nothing, &bed_rc_deferred),
 		BED_TEST(progress_restores_the_rnr_retries),
 		BED_TEST(rnr_is_probed),
 		BED_TEST(rnr_in_a_long_message),

@@ -215,9 +215,13 @@ static void progress(struct rxe_qp *qp)
 	comp->retried = false;
 	comp->probing = false;
 	if (qp->req.rnr_wait) {
-		/* The peer took what it had refused: nothing to wait for. */
+		/*
+		 * The peer took what it had refused: nothing to wait for. What was
+		 * dropped then, built and not sent, is built again.
+		 */
 		rxe_deadline_cancel(&qp->engine->timers, &qp->req.rnr);
 		qp->req.rnr_wait = false;
+		rxe_req_go_back(qp);
 	}
 	restart_timer(qp);
 }
