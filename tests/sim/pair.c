@@ -6,6 +6,7 @@
 #include "kernel_compat.h"
 
 #define QKEY 0x1234
+#define RARE 20 /* packets, of which one is lost */
 
 static const enum rxe_qp_type types[] = {RXE_QPT_RC, RXE_QPT_RC, RXE_QPT_RC, RXE_QPT_UC,
 					 RXE_QPT_UD};
@@ -36,8 +37,12 @@ static void make_flow(struct sim_pair *p, int h, enum sim_bad bad)
 	f->before = p->life ? &p->flow[p->life - 1][h] : NULL;
 	f->eager = set->calm;
 	f->ordered = !l->dup && !l->reorder && !p->life;
-	/* Heavy loss may exhaust the retries: that is no fault. */
-	f->lossy_ok = l->loss > .06 || set->errors_ok;
+	/*
+	 * Heavy loss may exhaust the retries: that is no fault. A rhythm is random,
+	 * too, for one of many.
+	 */
+	f->lossy_ok =
+		l->loss > .06 || (l->every && l->every < RARE && !set->alone) || set->errors_ok;
 	sim_flow_plan(f, 2 + sim_below(set->rng, SIM_MAX_MSGS - 2), p->max_len, bad);
 }
 
@@ -194,6 +199,7 @@ static void reset_one(struct sim_pair *p, int h)
 {
 	if (sim_qp_set_state(&p->qp[h], RXE_QPS_RESET))
 		sim_fail("a QP cannot be reset");
+	p->resets[h]++;
 	connect_qp(p, h);
 }
 

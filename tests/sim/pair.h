@@ -20,6 +20,7 @@ struct sim_setting {
 	struct sim_pool **pool; /* [2]: the host's SRQ, or NULL */
 	const uint32_t *ah;	/* [2]: to the other host */
 	bool errors_ok;		/* the world will kill QPs */
+	bool alone;		/* there is one pair, and nothing beside it */
 	bool calm;		/* nothing is to go wrong: receives are posted first */
 };
 
@@ -31,6 +32,7 @@ struct sim_pair {
 	uint32_t id, mtu, max_len, life;
 	struct sim_flow flow[SIM_MAX_LIVES][2]; /* [life][i]: from host i */
 	bool half_reset;
+	uint32_t resets[2]; /* of each QP */
 };
 
 void sim_pair_make(struct sim_pair *p, const struct sim_setting *set, uint32_t id);

@@ -177,12 +177,13 @@ static void make_world(struct world *w, uint64_t seed)
 		.errors_ok = w->kill_at != UINT64_MAX,
 		.calm = w->calm,
 	};
+	w->has_group = sim_chance(&w->rng, .2);
+	w->set.alone = w->nr_pairs == 1 && !w->has_group;
 	for (uint32_t i = 0; i < w->nr_pairs; i++)
 		sim_pair_make(&w->pair[i], &w->set, i);
 	for (int h = 0; h < 2; h++)
 		if (w->shares[h])
 			sim_pool_make(&w->pool[h]);
-	w->has_group = sim_chance(&w->rng, .2);
 	if (w->has_group)
 		sim_group_make(&w->group, &w->rng, &w->link, w->host, w->late_copies > 0);
 }
@@ -347,7 +348,7 @@ static void check_last_wqes(const struct world *w)
 		for (uint32_t i = 0; i < w->nr_pairs && w->shares[h]; i++) {
 			const struct rxe_qp *qp = w->pair[i].qp[h].qp;
 
-			may += !qp + w->pair[i].life + w->pair[i].half_reset;
+			may += !qp + w->pair[i].resets[h];
 			due += qp && rxe_qp_get_state(qp) == RXE_QPS_ERR;
 		}
 		if (events < due || events > due + may)
