@@ -473,12 +473,6 @@ static const struct named_test tests[] = {
 
 int main(int argc, char **argv)
 {
-	CHECK(argc == 4);
-	open_bed(&bed, argv[1], atoi(argv[2]));
-	mr = ibv_reg_mr(bed.pd, mem, sizeof(mem), ALL_ACCESS);
-	CHECK(mr);
-	if (!run_named(tests, sizeof(tests) / sizeof(tests[0]), argv[3]))
-		return 2;
-	CHECK(!ibv_dereg_mr(mr) && !ibv_destroy_cq(bed.cq) && !ibv_dealloc_pd(bed.pd));
-	return ibv_close_device(bed.ctx);
+	return run_in_bed(&bed, &mr, mem, sizeof(mem), tests, sizeof(tests) / sizeof(tests[0]),
+			  argc, argv);
 }

@@ -47,16 +47,15 @@ newcomer() {
 	refused_with newcomer "$@"
 }
 
-descriptors() { find "/proc/${RXED_PID[1]}/fd" -mindepth 1 | wc -l; }
 # limit RESOURCE SOFT: of the running rxed 1.
 limit() { prlimit --pid "${RXED_PID[1]}" "--$1=$2:"; }
 # Just as many as are open, and none is on its way out.
 few_left() {
 	local n
-	n=$(descriptors)
+	n=$(descriptors_of 1)
 	limit nofile "$n"
 	sleep 0.3
-	[ "$(descriptors)" = "$n" ]
+	[ "$(descriptors_of 1)" = "$n" ]
 }
 log_lines() { wc -l <"$WORK/rxed-1.log"; }
 # Not a line for each attempt.
@@ -80,7 +79,7 @@ remember 1
 # ---- rxed without descriptors -----------------------------------------------------------
 check "descriptors: traffic" patient_pair
 nofile=$(prlimit --pid "${RXED_PID[1]}" --nofile --output SOFT --noheadings)
-check "descriptors: 40 more" limit nofile $(($(descriptors) + 40))
+check "descriptors: 40 more" limit nofile $(($(descriptors_of 1) + 40))
 check "descriptors: a client takes all" hungry eater 100 64
 check "descriptors: it is refused" refused_with eater $ENOMEM $ENFILE
 # To the last one: connections take them one by one.

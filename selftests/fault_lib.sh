@@ -4,6 +4,8 @@
 # for its clients, before and after, and whether it rests. Sourced; no test of
 # its own.
 
+. "$SELFTESTS/rxed_lib.sh"
+
 FAULT_BIN=$BUILD/selftests
 
 # one_host: host 1 with its device; its programs are their own peers.
@@ -43,47 +45,36 @@ kill_client() {
 	return 0
 }
 
-# Objects of the device, and what rxed holds for them: descriptors, threads, rings.
-descriptors() { find "/proc/${RXED_PID[1]}/fd" -mindepth 1 | wc -l; }
+# Objects of the device, and what rxed holds for them: threads, rings.
 held() {
-	local pid=${RXED_PID[1]}
-	h1 "$BUILD/rxe" stat | awk '$2 ~ /^(contexts|pds|mrs|mws|cqs|qps|ahs|srqs|cm_ids|cm_connections|mcast_groups|mcast_attached)$/ { printf "%s=%s ", $2, $3 }'
+	objects_of 1
 	rdma 1 res show $DEV | sed 's/^[0-9]*: [^:]*: //'
-	echo "threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" \
-		"rings=$(grep -c memfd: "/proc/$pid/maps")"
+	threads_and_rings_of 1
 }
 # Those who asked may still be on their way out.
 descriptors_rest() {
 	local before
-	before=$(descriptors)
+	before=$(descriptors_of 1)
 	sleep 0.2
-	[ "$(descriptors)" = "$before" ]
+	[ "$(descriptors_of 1)" = "$before" ]
 }
 measure_held() {
 	HELD=$(held)
 	wait_for 5 descriptors_rest
-	DESCRIPTORS=$(descriptors)
+	DESCRIPTORS=$(descriptors_of 1)
 }
 held_as_before() { [ "$(held)" = "$HELD" ]; }
-no_more_descriptors() { [ "$(descriptors)" -le "$DESCRIPTORS" ]; }
+no_more_descriptors() { [ "$(descriptors_of 1)" -le "$DESCRIPTORS" ]; }
 # nothing_held SECONDS: within them, as in the beginning.
 nothing_held() {
 	wait_for "$1" held_as_before && wait_for "$1" no_more_descriptors && return
 	echo "before: $HELD, $DESCRIPTORS descriptors"
-	echo "after: $(held), $(descriptors)"
+	echo "after: $(held), $(descriptors_of 1)"
 	return 1
 }
 
-# Clock ticks of processor time that rxed has taken.
-ticks() { sed 's/.*) //' "/proc/${RXED_PID[1]}/stat" | awk '{ print $12 + $13 }'; }
-# idle: rxed takes less than a tenth of a processor over half a second, within 5 s.
-idle() { wait_for 5 rests || { echo "rxed is busy"; return 1; }; }
-rests() {
-	local before hz
-	before=$(ticks) hz=$(getconf CLK_TCK)
-	sleep 0.5
-	[ $((($(ticks) - before) * 20)) -lt "$hz" ]
-}
+# idle: rxed rests, within 5 s.
+idle() { wait_for 5 rests 1 || { echo "rxed is busy"; return 1; }; }
 
 # rounds: of traffic that an ordinary client has in two seconds.
 rounds() {

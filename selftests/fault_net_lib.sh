@@ -4,17 +4,16 @@
 # of lib.sh and cm_lib.sh: traffic that lasts, what rxed holds before and after,
 # and whether it rests. Sourced; no test of its own.
 
+. "$SELFTESTS/rxed_lib.sh"
+
 need rdma rping ibv_asyncwatch stdbuf
 
 # ---- what rxed of host N holds -----------------------------------------------------
 
 # Objects of all devices; descriptors, threads and rings of rxed.
 held_by() {
-	local pid=${RXED_PID[$1]}
-	host "$1" "$BUILD/rxe" stat | awk '$2 ~ /^(contexts|pds|mrs|mws|cqs|qps|ahs|srqs|cm_ids|cm_connections|mcast_groups|mcast_attached)$/ { printf "%s=%s ", $2, $3 }'
-	echo "descriptors=$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" \
-		"threads=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" \
-		"rings=$(grep -c memfd: "/proc/$pid/maps")"
+	objects_of "$1"
+	echo "descriptors=$(descriptors_of "$1") $(threads_and_rings_of "$1")"
 }
 HELD=('' '' '')
 # remember N...: what they hold now is what they must hold in the end.
@@ -46,15 +45,7 @@ nothing_more_held() {
 
 # ---- does it rest? ------------------------------------------------------------------
 
-# Clock ticks of processor time that rxed of host N has taken.
-ticks_of() { sed 's/.*) //' "/proc/${RXED_PID[$1]}/stat" | awk '{ print $12 + $13 }'; }
-rests() {
-	local before hz
-	before=$(ticks_of "$1") hz=$(getconf CLK_TCK)
-	sleep 1
-	[ $((($(ticks_of "$1") - before) * 10)) -lt "$hz" ]
-}
-# both_rest [N...]: less than a tenth of a processor over a second, within 10 s.
+# both_rest [N...]: within 10 s.
 both_rest() {
 	local n
 	for n in ${*:-1 2}; do

@@ -7,50 +7,21 @@
 #ifndef FAULT_VERBS_H
 #define FAULT_VERBS_H
 
-#include <errno.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PAGE	4096
-#define DEPTH	64 /* work requests and, by default, half the CQEs */
-#define WAIT_MS 20000
+#include "verbs_prog.h"
+
+#define PAGE  4096
+#define DEPTH 64 /* work requests and, by default, half the CQEs */
 #define ALL_ACCESS                                                                   \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC)
-
-#define CHECK(cond)                              \
-	do {                                     \
-		if (!(cond))                     \
-			not_so(__LINE__, #cond); \
-	} while (0)
-
-static inline _Noreturn void not_so(int line, const char *what)
-{
-	fprintf(stderr, "line %d: not so: %s (errno %d: %s)\n", line, what, errno, strerror(errno));
-	exit(1);
-}
-
-static inline int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
-/* A line that a script waits for. */
-static inline void say(const char *what)
-{
-	printf("%s\n", what);
-	fflush(stdout);
-}
 
 struct bed {
 	struct ibv_context *ctx;
@@ -62,14 +33,7 @@ struct bed {
 
 static inline void open_device(struct bed *b, const char *name, int gid_index)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL), **d;
-
-	for (d = list; list && *d && strcmp(ibv_get_device_name(*d), name); d++)
-		;
-	CHECK(list && *d);
-	b->ctx = ibv_open_device(*d);
-	CHECK(b->ctx);
-	ibv_free_device_list(list);
+	b->ctx = open_by_name(name);
 	b->gid_index = gid_index;
 	CHECK(!ibv_query_gid(b->ctx, 1, gid_index, &b->gid));
 }
@@ -80,6 +44,23 @@ static inline void open_bed(struct bed *b, const char *name, int gid_index)
 	b->pd = ibv_alloc_pd(b->ctx);
 	b->cq = ibv_create_cq(b->ctx, 4 * DEPTH, NULL, NULL, 0);
 	CHECK(b->pd && b->cq);
+}
+
+/*
+ * A program whose arguments are DEVICE GID_INDEX TEST: that test, with all of mem
+ * as *mr. Its exit status.
+ */
+static inline int run_in_bed(struct bed *b, struct ibv_mr **mr, void *mem, size_t len,
+			     const struct named_test *tests, size_t nr, int argc, char **argv)
+{
+	CHECK(argc == 4);
+	open_bed(b, argv[1], atoi(argv[2]));
+	*mr = ibv_reg_mr(b->pd, mem, len, ALL_ACCESS);
+	CHECK(*mr);
+	if (!run_named(tests, nr, argv[3]))
+		return 2;
+	CHECK(!ibv_dereg_mr(*mr) && !ibv_destroy_cq(b->cq) && !ibv_dealloc_pd(b->pd));
+	return ibv_close_device(b->ctx);
 }
 
 static inline struct ibv_qp *new_qp(struct bed *b, struct ibv_srq *srq)
@@ -239,45 +220,6 @@ static inline int post_recv(struct ibv_qp *qp, struct span local, uint64_t wr_id
 	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad;
 
 	return ibv_post_recv(qp, &wr, &bad);
-}
-
-/* What a program runs by the name in its arguments. */
-struct named_test {
-	const char *name;
-	void (*run)(void);
-};
-static inline bool run_named(const struct named_test *tests, size_t nr, const char *name)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (!strcmp(tests[i].name, name)) {
-			tests[i].run();
-			return true;
-		}
-	fprintf(stderr, "no test %s\n", name);
-	return false;
-}
-
-/* The next completion; false when none comes in time. */
-static inline bool poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int64_t ms)
-{
-	int64_t until = now_ms() + ms;
-
-	do {
-		int n = ibv_poll_cq(cq, 1, wc);
-
-		CHECK(n >= 0);
-		if (n)
-			return true;
-	} while (now_ms() < until);
-	return false;
-}
-
-static inline struct ibv_wc next_wc(struct ibv_cq *cq)
-{
-	struct ibv_wc wc;
-
-	CHECK(poll_within(cq, &wc, WAIT_MS));
-	return wc;
 }
 
 #endif

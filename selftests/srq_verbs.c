@@ -13,21 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "verbs_prog.h"
 
 #define DEPTH	  256 /* receive buffers */
 #define SLOT	  256 /* bytes of one */
 #define MAX_PAIRS 16
 #define QKEY	  0x1234
-#define WAIT_MS	  20000
-
-#define CHECK(cond)                            \
-	do {                                   \
-		if (!(cond))                   \
-			fail(__LINE__, #cond); \
-	} while (0)
-/* A verb that fails with this errno, which it returns or leaves in errno. */
-#define REFUSED(call, err) CHECK((errno = 0, (call)) && errno == (err))
 
 static struct ibv_context *ctx;
 static struct ibv_pd *pd;
@@ -36,20 +28,6 @@ static struct ibv_mr *mr;
 static union ibv_gid gid;
 static int gid_index;
 static char mem[2 * DEPTH * SLOT]; /* receive buffers, then what is sent */
-
-static _Noreturn void fail(int line, const char *what)
-{
-	fprintf(stderr, "line %d: not so: %s (errno %d)\n", line, what, errno);
-	exit(1);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
 
 /* ---- objects ------------------------------------------------------------------- */
 
@@ -217,24 +195,12 @@ static void post_send(struct pair *p)
 	CHECK(!ibv_post_send(p->send, &wr, &bad));
 }
 
-static bool poll_one(struct ibv_wc *wc, int64_t until)
-{
-	do {
-		int n = ibv_poll_cq(cq, 1, wc);
-
-		CHECK(n >= 0);
-		if (n)
-			return true;
-	} while (now_ms() < until);
-	return false;
-}
-
 static void expect_recv(uint64_t wr_id, enum ibv_wc_status status, uint32_t qpn)
 {
 	struct ibv_wc wc;
 
 	do {
-		CHECK(poll_one(&wc, now_ms() + WAIT_MS));
+		CHECK(poll_within(cq, &wc, WAIT_MS));
 	} while (wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND);
 	CHECK(wc.status == status);
 	CHECK(wc.wr_id == wr_id);
@@ -462,7 +428,7 @@ static void last_wqe(void)
 	expect_recv(0, IBV_WC_SUCCESS, a.recv->qp_num);
 	CHECK(!ibv_modify_qp(a.recv, &err, IBV_QP_STATE));
 	expect_event(IBV_EVENT_QP_LAST_WQE_REACHED, a.recv);
-	CHECK(!poll_one(&wc, now_ms() + 300)); /* the SRQ's are not flushed */
+	CHECK(!poll_within(cq, &wc, 300)); /* the SRQ's are not flushed */
 	for (uint32_t i = 1; i < 4; i++) {
 		post_send(&b);
 		expect_recv(i, IBV_WC_SUCCESS, b.recv->qp_num);
@@ -511,7 +477,7 @@ static void share(enum ibv_qp_type type, uint32_t nr, uint32_t each, bool extend
 		for (uint32_t i = 0; i < nr; i++)
 			while (p[i].posted < each && p[i].posted - p[i].got < (DEPTH - 1) / nr)
 				post_send(&p[i]);
-		CHECK(poll_one(&wc, now_ms() + WAIT_MS));
+		CHECK(poll_within(cq, &wc, WAIT_MS));
 		CHECK(wc.status == IBV_WC_SUCCESS);
 		if (wc.opcode == IBV_WC_SEND)
 			continue;
@@ -553,10 +519,7 @@ static void share_extended(void)
 
 /* ---- main ------------------------------------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct named_test tests[] = {
 	{"attributes", attributes},
 	{"capacity", capacity},
 	{"other_types", other_types},
@@ -574,14 +537,7 @@ static const struct {
 
 static void open_device(const char *name)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	CHECK(list);
-	for (int i = 0; list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
-	CHECK(ctx);
-	ibv_free_device_list(list);
+	ctx = open_by_name(name);
 	CHECK(!ibv_query_gid(ctx, 1, gid_index, &gid));
 	pd = ibv_alloc_pd(ctx);
 	CHECK(pd);
@@ -597,14 +553,10 @@ int main(int argc, char **argv)
 		return 2;
 	gid_index = atoi(argv[2]);
 	open_device(argv[1]);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		if (strcmp(tests[i].name, argv[3]))
-			continue;
-		tests[i].run();
-		CHECK(!ibv_dereg_mr(mr));
-		CHECK(!ibv_destroy_cq(cq));
-		CHECK(!ibv_dealloc_pd(pd));
-		return ibv_close_device(ctx);
-	}
-	return 2;
+	if (!run_named(tests, sizeof(tests) / sizeof(tests[0]), argv[3]))
+		return 2;
+	CHECK(!ibv_dereg_mr(mr));
+	CHECK(!ibv_destroy_cq(cq));
+	CHECK(!ibv_dealloc_pd(pd));
+	return ibv_close_device(ctx);
 }

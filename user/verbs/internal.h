@@ -275,6 +275,8 @@ enum rxe_nl_route { RXE_NL_DAEMON, RXE_NL_KERNEL, RXE_NL_BOTH };
 struct nlmsghdr;
 /* Makes sock (taken; -1: there is none) the private socket to the kernel, or -1. */
 int rxe_nl_kernel_socket(int sock);
+/* The value of an attribute of at least `size` bytes, among those of a message; or NULL. */
+void *rxe_nl_attr(void *attrs, size_t left, int type, size_t size);
 /* Whom a request is for. It has the length that its header says. */
 enum rxe_nl_route rxe_nl_route(struct nlmsghdr *nlh);
 /* Adds `by` to the device number in a message, if there is one. */

@@ -35,11 +35,9 @@ int rxe_nl_kernel_socket(int sock)
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
-/* The value of a top-level attribute of at least `size` bytes, or NULL. */
-static void *attr(struct nlmsghdr *nlh, int type, size_t size)
+void *rxe_nl_attr(void *attrs, size_t left, int type, size_t size)
 {
-	char *pos = (char *)nlh + NLMSG_HDRLEN;
-	size_t left = nlh->nlmsg_len - NLMSG_HDRLEN;
+	char *pos = attrs;
 	struct nlattr a;
 
 	while (left >= sizeof(a)) {
@@ -54,6 +52,11 @@ static void *attr(struct nlmsghdr *nlh, int type, size_t size)
 		left -= NLA_ALIGN(a.nla_len);
 	}
 	return NULL;
+}
+
+static void *attr(struct nlmsghdr *nlh, int type, size_t size)
+{
+	return rxe_nl_attr((char *)nlh + NLMSG_HDRLEN, nlh->nlmsg_len - NLMSG_HDRLEN, type, size);
 }
 
 static bool is_nldev(const struct nlmsghdr *nlh)

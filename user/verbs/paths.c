@@ -84,6 +84,17 @@ static bool in_rundir(char *buf, size_t size, const char *path, size_t len)
 	return true;
 }
 
+/* The network namespace of this thread, by its inode. */
+static bool own_netns(unsigned long long *ino)
+{
+	struct stat st;
+
+	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/thread-self/ns/net", &st, 0))
+		return false;
+	*ino = st.st_ino;
+	return true;
+}
+
 /*
  * In exclusive mode the daemon has a directory netns, with what the programs
  * of each network namespace see. Which device is seen decides about `path`: buf
@@ -92,13 +103,13 @@ static bool in_rundir(char *buf, size_t size, const char *path, size_t len)
 static bool in_tree(char *buf, size_t size, const char *path, size_t len)
 {
 	char part[sizeof("/sys/netns//") + 24] = "/sys/netns";
-	struct stat st;
+	unsigned long long ino;
 
 	if (!in_rundir(buf, size, part, strlen(part)))
 		return false;
-	if (!exists(buf) || syscall(SYS_newfstatat, AT_FDCWD, "/proc/thread-self/ns/net", &st, 0))
+	if (!exists(buf) || !own_netns(&ino))
 		return in_rundir(buf, size, path, len);
-	snprintf(part, sizeof(part), "/sys/netns/%llu", (unsigned long long)st.st_ino);
+	snprintf(part, sizeof(part), "/sys/netns/%llu", ino);
 	len -= strlen("/sys");
 	if (!in_rundir(buf, size, part, strlen(part)) || strlen(buf) + len >= size)
 		return false;
@@ -166,12 +177,11 @@ static void sync_path(const char *path)
 static enum rxe_path_kind classify_list(const char *path, struct rxe_path *out)
 {
 	char list[sizeof("/sys/merged/") + 64];
-	struct stat st;
+	unsigned long long ino;
 
-	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/thread-self/ns/net", &st, 0) ||
-	    !daemon_lives())
+	if (!own_netns(&ino) || !daemon_lives())
 		return RXE_PATH_NATIVE;
-	snprintf(list, sizeof(list), "/sys/merged/%llu%s", (unsigned long long)st.st_ino, path);
+	snprintf(list, sizeof(list), "/sys/merged/%llu%s", ino, path);
 	if (sync_file(list + strlen("/sys/")) ||
 	    !in_rundir(out->buf, sizeof(out->buf), list, strlen(list)) || !exists(out->buf))
 		return RXE_PATH_NATIVE;

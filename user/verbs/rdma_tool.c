@@ -18,32 +18,11 @@
 
 /* ---- the descriptor in a request -------------------------------------------------- */
 
-static int fd_in_attrs(const char *pos, size_t left)
-{
-	struct nlattr a;
-	uint32_t fd;
-
-	while (left >= sizeof(a)) {
-		memcpy(&a, pos, sizeof(a));
-		if (a.nla_len < sizeof(a) || a.nla_len > left)
-			return -1;
-		if ((a.nla_type & NLA_TYPE_MASK) == RDMA_NLDEV_NET_NS_FD &&
-		    a.nla_len >= NLA_HDRLEN + sizeof(fd)) {
-			memcpy(&fd, pos + NLA_HDRLEN, sizeof(fd));
-			return fd <= INT_MAX ? (int)fd : -1;
-		}
-		if ((size_t)NLA_ALIGN(a.nla_len) >= left)
-			return -1;
-		pos += NLA_ALIGN(a.nla_len);
-		left -= NLA_ALIGN(a.nla_len);
-	}
-	return -1;
-}
-
 int rxe_netlink_netns_fd(const void *msg, size_t len)
 {
 	struct nlmsghdr nlh;
-	int fd;
+	const void *value;
+	uint32_t fd;
 
 	if (len < sizeof(nlh))
 		return -1;
@@ -51,8 +30,12 @@ int rxe_netlink_netns_fd(const void *msg, size_t len)
 	if (nlh.nlmsg_type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SET) ||
 	    nlh.nlmsg_len < NLMSG_HDRLEN || nlh.nlmsg_len > len)
 		return -1;
-	fd = fd_in_attrs((const char *)msg + NLMSG_HDRLEN, nlh.nlmsg_len - NLMSG_HDRLEN);
-	return fd >= 0 && syscall(SYS_fcntl, fd, F_GETFD) >= 0 ? fd : -1;
+	value = rxe_nl_attr((char *)msg + NLMSG_HDRLEN, nlh.nlmsg_len - NLMSG_HDRLEN,
+			    RDMA_NLDEV_NET_NS_FD, sizeof(fd));
+	if (!value)
+		return -1;
+	memcpy(&fd, value, sizeof(fd));
+	return fd <= INT_MAX && syscall(SYS_fcntl, (int)fd, F_GETFD) >= 0 ? (int)fd : -1;
 }
 
 /* ---- a PID in place of a name ---------------------------------------------------------- */

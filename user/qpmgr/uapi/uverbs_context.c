@@ -306,18 +306,12 @@ void rxe_uverbs_dev_event(struct rxe_dev *dev, enum rxe_event_kind kind)
 			uctx_port_event(ctx, kind);
 }
 
-static bool abort_qps(struct uctx *ctx)
+static void abort_qp(void *all, struct uobj *o)
 {
-	struct uhandles *h = &ctx->handles[UOBJ_QP];
-	bool all = true;
+	struct uqp *qp = (struct uqp *)o;
 
-	for (uint32_t i = 0; i < h->room; i++) {
-		struct uqp *qp = h->slot[i];
-
-		if (qp && !qp->dying)
-			all &= uqp_abort(qp);
-	}
-	return all;
+	if (!qp->dying)
+		*(bool *)all &= uqp_abort(qp);
 }
 
 /* Every QP of those that lose the device; copies under way get some time to end. */
@@ -333,7 +327,7 @@ static void flush_all(void)
 		all = true;
 		TAILQ_FOREACH (ctx, &contexts, link)
 			if (ctx->losing)
-				all &= abort_qps(ctx);
+				each_of(ctx, UOBJ_QP, abort_qp, &all);
 	}
 }
 
