@@ -44,10 +44,10 @@ check-tsan:
 check-tsan-some:
 	@$(MAKE) --no-print-directory check-tsan TSAN_UNITS="$(TSAN_SOME)"
 
-check-valgrind check-valgrind-some: $(VALGRIND_ALL:%=$(B)/%)
 check-valgrind: units = $(VALGRIND_ALL)
 check-valgrind-some: units = $(VALGRIND_SOME)
 check-valgrind check-valgrind-some:
+	@$(MAKE) --no-print-directory $(units:%=$(B)/%)
 	@for t in $(units); do \
 		$(VALGRIND) $(B)/$$t >$(B)/valgrind.log 2>&1 || { \
 			tail -n 60 $(B)/valgrind.log; echo "not ok: $$t under valgrind"; exit 1; }; \
