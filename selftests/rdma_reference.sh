@@ -31,6 +31,7 @@ resources() { rdma 1 res show | sed 's/^[^:]*: [^:]*: //'; }
 in_use() { [ "$(resources)" = "pd 7 cq 6 qp 6 cm_id 2 mr 7 ctx 5 srq 1 comp_cntr 0 " ]; }
 idle() { [ "$(resources)" = "pd 1 cq 1 qp 1 cm_id 0 mr 0 ctx 0 srq 0 comp_cntr 0 " ]; }
 rts() { [ "$(rdma 1 res show qp | grep -c 'type RC state RTS')" = "$1" ]; }
+has_ud() { rdma 1 res show qp | grep -q 'type UD'; }
 listens() { rdma "$1" res show cm_id | grep -q 'state LISTEN'; }
 tcp_listens() { host 2 ss -Hltn "sport = :$PINGPONG_PORT" | grep -q .; }
 
@@ -51,6 +52,7 @@ use() {
 	wait_for 10 rts 2 || return 1
 	start_verbs 1 ibv_ud_pingpong -d $DEV -g 1 -n 10 >/dev/null 2>&1
 	PROGRAMS="$PROGRAMS $STARTED"
+	wait_for 10 has_ud || return 1 # the SRQ's QPs have adjacent numbers then
 	start_verbs 1 ibv_srq_pingpong -d $DEV -g 1 -q 2 -p 18777 >/dev/null 2>&1
 	PROGRAMS="$PROGRAMS $STARTED"
 	start_verbs 1 rping -s -a "$(ip4 1)" -p 7999 >/dev/null 2>&1
