@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs the scripts named as arguments and wraps their KTAP in one outer test
 # each, in the order of the arguments, as the kernel's kselftest runner does.
-# Exit status 1 when one failed. KSFT_TIMEOUT: seconds for one script. JOBS: how
+# Exit status 1 when one failed; the failures are then shown once more at the end,
+# where they are found in a long log. KSFT_TIMEOUT: seconds for one script. JOBS: how
 # many run at a time (each has namespaces and daemons of its own, and waits most
 # of its time); as many as there are processors.
 cd "$(dirname "$0")" || exit 1
@@ -51,6 +52,19 @@ show() { # INDEX
 	esac
 }
 
+# The rows of a script that failed, with what they said; its end when none did.
+show_failures() { # INDEX
+	echo "# ${tests[$1]}: status ${rcs[$1]}"
+	awk '/^not ok/ { row = 1; rows = 1 } /^ok/ { row = 0 }
+	     row && lines++ < 60 { print "#   " $0 }
+	     { last[NR % 20] = $0 }
+	     END {
+		for (i = NR - 19; !rows && i <= NR; i++)
+			if (i > 0)
+				print "#   " last[i % 20]
+	     }' "$OUT/$1"
+}
+
 echo "TAP version 13"
 echo "1..$#"
 next=0 shown=0
@@ -66,5 +80,8 @@ while [ $shown -lt $# ]; do
 	done
 done
 [ -z "$failed" ] && exit 0
+for i in "${!rcs[@]}"; do
+	[ "${rcs[$i]}" = 0 ] || [ "${rcs[$i]}" = $KSFT_SKIP ] || show_failures "$i"
+done
 echo "# failed:$failed"
 exit 1
