@@ -34,7 +34,7 @@
 #include "worker.h"
 
 #define DEFAULT_POLL_US 50
-#define TICK_NS		1000000000ull
+#define TICK_NS		RXE_MEM_EXPIRE_PERIOD_NS
 
 struct rxed rxed = {.netns_mode = RXE_NETNS_SHARED, .devs = TAILQ_HEAD_INITIALIZER(rxed.devs)};
 

@@ -626,12 +626,28 @@ void rxe_mem_kill(struct rxe_mem *m)
 	atomic_leave(m);
 }
 
+/*
+ * From when on rxed itself has run without a pause: what it did not do while it
+ * was stopped is no fault of its clients. all_lock is held.
+ */
+static uint64_t running_since(uint64_t now_ns)
+{
+	static uint64_t since, looked;
+
+	if (now_ns > looked + 2 * RXE_MEM_EXPIRE_PERIOD_NS)
+		since = now_ns;
+	looked = now_ns;
+	return since;
+}
+
 unsigned int rxe_mem_expire(uint64_t now_ns)
 {
+	uint64_t running;
 	unsigned int n = 0;
 	struct rxe_mem *m;
 
 	pthread_mutex_lock(&all_lock);
+	running = running_since(now_ns);
 	TAILQ_FOREACH (m, &all_mems, link) {
 		uint64_t since;
 		bool late;
@@ -639,7 +655,7 @@ unsigned int rxe_mem_expire(uint64_t now_ns)
 		pthread_mutex_lock(&m->lock);
 		since = __atomic_load_n(&m->since, __ATOMIC_RELAXED);
 		late = (m->running || m->checking) && !m->dead && since &&
-		       now_ns > since + RXE_MEM_DEADLINE_NS;
+		       now_ns > (since > running ? since : running) + RXE_MEM_DEADLINE_NS;
 		pthread_mutex_unlock(&m->lock);
 		if (!late)
 			continue;

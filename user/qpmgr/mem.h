@@ -39,9 +39,12 @@ int rxe_mem_check(struct rxe_mem *m, struct rxe_mem_check *c);
 
 /*
  * Kills every client memory whose current copy has blocked for longer than
- * RXE_MEM_DEADLINE_NS; returns how many. Control thread, about once a second.
+ * RXE_MEM_DEADLINE_NS; returns how many. Control thread, each
+ * RXE_MEM_EXPIRE_PERIOD_NS; after a pause of two periods (rxed was stopped) the
+ * time of every copy begins anew.
  */
-#define RXE_MEM_DEADLINE_NS 5000000000ull
+#define RXE_MEM_DEADLINE_NS	 5000000000ull
+#define RXE_MEM_EXPIRE_PERIOD_NS 1000000000ull
 unsigned int rxe_mem_expire(uint64_t now_ns);
 
 struct rxe_mem_waker {
