@@ -19,10 +19,11 @@ hosts_failed() {
 	exit 1
 }
 [ "$(id -u)" = 0 ] || { echo "bench: it makes network namespaces: run it as root" >&2; exit 1; }
-for c in ib_write_bw iperf3 qperf; do
+for c in ib_write_bw cmtime iperf3 qperf; do
 	command -v $c >/dev/null || { echo "bench: $c is missing: scripts/deps.sh bench" >&2; exit 1; }
 done
 . "$here/../scripts/hosts.sh"
+. "$here/../selftests/cm_lib.sh"
 TEST_TIMEOUT=120
 
 # Bytes of an Ethernet frame around an RC WRITE packet (no RETH after the first).
@@ -85,6 +86,18 @@ rxe_gbps() { verbs_bench 4 ib_write_bw --report_gbits -s 65536 -m 4096 -D "$SECO
 rxe_lat() { verbs_bench 5 ib_write_lat -s 8 -n 50000; }
 rxe_rate() { verbs_bench 5 ib_write_bw -s 64 -D "$SECONDS_EACH"; }
 
+# connections COUNT: milliseconds until as many of rdma_cm are established, made all
+# at once: from their ids to the last RTU.
+connections() {
+	cm_serve 1 cmtime -b "$(ip4 1)" || hosts_failed "cmtime does not listen"
+	verbs 2 timeout "$TEST_TIMEOUT" cmtime -s "$(ip4 1)" -c "$1" >"$WORK/cmtime" ||
+		hosts_failed "cmtime failed"
+	end_process "$SERVER_PID"
+	awk -F: '/^(create id|resolve addr|resolve route|create qp|connect) *:/ {
+			split($2, t, " "); ms += t[1]; steps++ }
+		END { if (steps == 5) print ms }' "$WORK/cmtime"
+}
+
 profile() {
 	local out=$WORK/perf.data
 	command -v perf >/dev/null || hosts_failed "perf is missing: scripts/deps.sh bench"
@@ -95,6 +108,12 @@ profile() {
 	wait $!
 	perf report -i "$out" --no-children -g none --sort comm,dso,symbol --stdio 2>/dev/null |
 		grep -E '^ +[0-9]' | head -n "${LINES_SHOWN:-40}"
+}
+
+measure() { # VARIABLE COMMAND...: what it prints; without that the run is worth nothing
+	local figure
+	figure=$("${@:2}") && [ -n "$figure" ] || hosts_failed "$2 gives no figure"
+	printf -v "$1" %s "$figure"
 }
 
 row() { # WHAT UNIT RXE TCP RAW
@@ -112,14 +131,22 @@ fi
 mount_bpffs
 veth_pair
 echo "# $(uname -sr), $(nproc) cores, veth of MTU $MTU, $SECONDS_EACH s each" >&2
-x1=$(raw_gbps) x2=$(raw_lat) x3=$(raw_rate)
-t1=$(tcp_gbps)
+measure x1 raw_gbps
+measure x2 raw_lat
+measure x3 raw_rate
+measure t1 tcp_gbps
 PORT=19765 tcp_server qperf
-t2=$(tcp_lat) t3=$(tcp_rate)
+measure t2 tcp_lat
+measure t3 tcp_rate
 end_process $SERVER_PID
 hosts_up
-r1=$(rxe_gbps) r2=$(rxe_lat) r3=$(rxe_rate)
+measure r1 rxe_gbps
+measure r2 rxe_lat
+measure r3 rxe_rate
+measure ms connections 1000
 printf '%-28s %-8s %9s %9s %9s  %8s %8s\n' "" "" rxed TCP "raw XSK" rxed/TCP rxed/raw
 row "RC WRITE 64 KiB, bandwidth" Gb/s "$r1" "$t1" "$x1"
 row "RC WRITE 8 B, one way" us "$r2" "$t2" "$x2"
 row "RC WRITE 64 B, rate" M/s "$r3" "$t3" "$x3"
+awk -v ms="$ms" 'BEGIN {
+	printf "1000 connections of rdma_cm in %.2f s: %.0f a second\n", ms / 1e3, 1e6 / ms }'
