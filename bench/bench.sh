@@ -32,12 +32,18 @@ HEADERS=$((ETH + IPV4 + UDP + BTH + ICRC))
 
 mac_of() { in_ns "$(ns "$1")" ip -br link show $NETDEV | awk '{print $3}'; }
 
+# start_in N COMMAND...: in host N, in the background as the very process STARTED.
+start_in() {
+	(exec nsenter --net="/run/netns/$(ns "$1")" -- "${@:2}") &
+	STARTED=$!
+}
+
 # raw RECEIVER_MODE SENDER_MODE SIZE: "FRAMES SECONDS" as the receiver counts,
 # the sender for ping (its count is of round trips).
 raw() {
 	local pid
-	in_ns "$(ns 1)" "$RAW" $NETDEV "$1" "$3" $((SECONDS_EACH + 2)) "$(mac_of 2)" >"$WORK/raw1" &
-	pid=$!
+	start_in 1 "$RAW" $NETDEV "$1" "$3" $((SECONDS_EACH + 2)) "$(mac_of 2)" >"$WORK/raw1"
+	pid=$STARTED
 	wait_for 5 grep -q ready "$WORK/raw1" || hosts_failed "raw_xsk does not start"
 	in_ns "$(ns 2)" "$RAW" $NETDEV "$2" "$3" "$SECONDS_EACH" "$(mac_of 1)" >"$WORK/raw2" ||
 		hosts_failed "raw_xsk fails"
@@ -52,8 +58,8 @@ raw_rate() { raw sink send $((64 + HEADERS + RETH)) | awk '{print $1 / $2 / 1e6}
 # ---- kernel TCP -----------------------------------------------------------------
 
 tcp_server() { # COMMAND... as SERVER_PID, on PORT
-	in_ns "$(ns 1)" "$@" >/dev/null 2>&1 &
-	SERVER_PID=$!
+	start_in 1 "$@" >/dev/null 2>&1
+	SERVER_PID=$STARTED
 	wait_for 5 tcp_listens "$(ns 1)" "$PORT" || hosts_failed "$1 does not listen"
 }
 
