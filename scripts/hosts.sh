@@ -226,14 +226,14 @@ port_active() { grep -q ACTIVE "$(sysfs "$1" ports/1/state)"; }
 
 device_ready() { port_active "$1" && gid_index "$1"; }
 
-# hosts_up: a daemon and its device in each namespace, ready for traffic.
+# hosts_up [N...]: a daemon and its device in each namespace, ready for traffic.
 hosts_up() {
 	local n
-	for n in 1 2; do
+	for n in ${*:-1 2}; do
 		start_rxed $n || hosts_failed "rxed of host $n does not come up"
 		add_link $n || hosts_failed "cannot add $DEV in host $n"
 	done
-	for n in 1 2; do
+	for n in ${*:-1 2}; do
 		wait_for 10 device_ready $n ||
 			hosts_failed "$DEV of host $n has no active port, or no GID of $(ip4 $n)"
 	done

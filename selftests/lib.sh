@@ -207,8 +207,8 @@ reset_param() { set_param "$1" "$(default_param "$1")"; }
 
 # A bridge in a third namespace; a BPF program on its ports drops every N-th
 # RoCEv2 frame (AF_XDP transmit does not pass the sender's own TC egress).
-lossy_bridge() {
-	local m n obj="$BUILD/selftests/drop_nth.bpf.o"
+bridge_netns() {
+	local m obj="$BUILD/selftests/drop_nth.bpf.o"
 	m=$(ns m)
 	[ -e "$obj" ] || make -s -C "$SELFTESTS" B="$BUILD" || skip_all "cannot build $obj"
 	need bpftool tc
@@ -217,21 +217,30 @@ lossy_bridge() {
 	in_ns "$m" ip link set br0 up
 	bpftool prog load "$obj" "/sys/fs/bpf/$ID-loss" type classifier \
 		pinmaps "/sys/fs/bpf/$ID-lossmaps" || hosts_failed "cannot load $obj"
-	for n in 1 2; do
-		add_netns "$(ns $n)"
-		ip link add p$n netns "$m" type veth peer name $NETDEV netns "$(ns $n)" ||
-			hosts_failed "cannot add a veth pair"
-		in_ns "$m" ip link set p$n mtu "$MTU" master br0 up
-		in_ns "$m" tc qdisc add dev p$n clsact
-		in_ns "$m" tc filter add dev p$n ingress bpf da object-pinned "/sys/fs/bpf/$ID-loss" ||
-			hosts_failed "cannot attach the loss program"
-		addresses $n
-	done
+}
+# bridged_host N: its namespace and link, without a daemon.
+bridged_host() {
+	local m n=$1
+	m=$(ns m)
+	add_netns "$(ns $n)"
+	ip link add p$n netns "$m" type veth peer name $NETDEV netns "$(ns $n)" ||
+		hosts_failed "cannot add a veth pair"
+	in_ns "$m" ip link set p$n mtu "$MTU" master br0 up
+	in_ns "$m" tc qdisc add dev p$n clsact
+	in_ns "$m" tc filter add dev p$n ingress bpf da object-pinned "/sys/fs/bpf/$ID-loss" ||
+		hosts_failed "cannot attach the loss program"
+	addresses $n
+}
+lossy_bridge() {
+	bridge_netns
+	bridged_host 1
+	bridged_host 2
 }
 
-# set_loss N: from now on every N-th frame is lost; 0: none.
+# set_loss N [one_in]: from now on every N-th frame is lost, or one of N by chance;
+# 0: none.
 set_loss() {
-	bpftool map update pinned "/sys/fs/bpf/$ID-lossmaps/every_nth" \
+	bpftool map update pinned "/sys/fs/bpf/$ID-lossmaps/${2:-every_nth}" \
 		key 0 0 0 0 value $(le32 "$1")
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A lossy wire for the selftests: on TC ingress of a bridge port, drops every
- * every_nth[0]-th RoCEv2 frame (0: none) and counts what it dropped. The
- * count runs over all ports, so both directions lose frames.
+ * every_nth[0]-th RoCEv2 frame (0: none), or one of one_in[0] by chance, and
+ * counts what it dropped. The count runs over all ports, so both directions lose
+ * frames. Chance is for peers whose repeats may be a multiple of N frames long,
+ * so that the same one would be lost each time.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -22,7 +24,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} every_nth SEC(".maps");
+} every_nth SEC(".maps"), one_in SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -45,17 +47,25 @@ static int is_roce(struct __sk_buff *skb)
 	return proto == IPPROTO_UDP && dport == bpf_htons(RXE_ROCE_UDP_PORT);
 }
 
+static int is_due(void)
+{
+	__u32 zero = 0;
+	__u32 *nth = bpf_map_lookup_elem(&every_nth, &zero);
+	__u32 *in = bpf_map_lookup_elem(&one_in, &zero);
+	__u64 *s = bpf_map_lookup_elem(&seen, &zero);
+
+	if (in && *in && bpf_get_prandom_u32() % *in == 0)
+		return 1;
+	return nth && *nth && s && (__sync_fetch_and_add(s, 1) + 1) % *nth == 0;
+}
+
 SEC("classifier")
 int drop_nth(struct __sk_buff *skb)
 {
 	__u32 zero = 0;
-	__u32 *n = bpf_map_lookup_elem(&every_nth, &zero);
-	__u64 *s = bpf_map_lookup_elem(&seen, &zero);
 	__u64 *l = bpf_map_lookup_elem(&lost, &zero);
 
-	if (!n || !s || !l || !*n || !is_roce(skb))
-		return TC_ACT_OK;
-	if ((__sync_fetch_and_add(s, 1) + 1) % *n)
+	if (!l || !is_roce(skb) || !is_due())
 		return TC_ACT_OK;
 	__sync_fetch_and_add(l, 1);
 	return TC_ACT_SHOT;
