@@ -78,7 +78,7 @@ $(B)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/rxe/*.h)
 	$(call say,BPF)
 	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Iinclude -I/usr/include/$(MULTIARCH) -c $< -o $@
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -name '*.d' -type f -not -path '$(B)/peervm/*' 2>/dev/null)
 
 clean:
 	rm -rf $(B)
