@@ -4,3 +4,10 @@
 check-selftests: all
 	$(MAKE) -C selftests run_tests B=$(abspath $(B))
 CHECK_TARGETS += check-selftests
+
+# Beside the kernel's own rdma_rxe, in a virtual machine (selftests/peervm). Not part of
+# check: it installs qemu and fetches a kernel the first time.
+INTEROP := $(filter-out %_lib.sh,$(notdir $(wildcard selftests/interop_*.sh)))
+.PHONY: check-interop
+check-interop: all
+	$(MAKE) -C selftests run_tests B=$(abspath $(B)) TESTS="$(INTEROP)"
