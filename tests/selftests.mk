@@ -9,5 +9,7 @@ CHECK_TARGETS += check-selftests
 # check: it installs qemu and fetches a kernel the first time.
 INTEROP := $(filter-out %_lib.sh,$(notdir $(wildcard selftests/interop_*.sh)))
 .PHONY: check-interop
-check-interop: all
+check-interop:
+	@scripts/deps.sh build demo check
+	@$(MAKE) -j$$(nproc) --no-print-directory all
 	$(MAKE) -C selftests run_tests B=$(abspath $(B)) TESTS="$(INTEROP)"
